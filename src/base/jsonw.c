@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/jsonw.h"
+
+#include "base/num.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+
+void jsonw_init(struct jsonw *w, struct buf *out, unsigned indent)
+{
+	*w = (struct jsonw){ .out = out, .indent = indent };
+}
+
+static uint64_t level_bit(const struct jsonw *w)
+{
+	return w->depth > 0 ? UINT64_C(1) << (w->depth - 1) : 0;
+}
+
+static void new_line(struct jsonw *w)
+{
+	if (w->indent == 0)
+		return;
+	buf_putc(w->out, '\n');
+	for (unsigned i = 0; i < w->depth * w->indent; i++)
+		buf_putc(w->out, ' ');
+}
+
+/* Before a key, or a value in an array: the comma if one is due, and the line. */
+static void next_item(struct jsonw *w)
+{
+	if (w->depth == 0)
+		return;
+	if (w->has_member & level_bit(w))
+		buf_putc(w->out, ',');
+	w->has_member |= level_bit(w);
+	new_line(w);
+}
+
+static void before_value(struct jsonw *w)
+{
+	if (!w->after_key)
+		next_item(w);
+	w->after_key = false;
+}
+
+static void open_level(struct jsonw *w, char c)
+{
+	before_value(w);
+	if (w->depth == JSONW_MAX_DEPTH) {
+		w->out->failed = true;
+		return;
+	}
+	buf_putc(w->out, c);
+	w->depth++;
+	w->has_member &= ~level_bit(w);
+}
+
+static void close_level(struct jsonw *w, char c)
+{
+	bool had_members = w->has_member & level_bit(w);
+
+	if (w->depth == 0) {
+		w->out->failed = true;
+		return;
+	}
+	w->depth--;
+	if (had_members)
+		new_line(w);
+	buf_putc(w->out, c);
+}
+
+void jsonw_obj(struct jsonw *w)
+{
+	open_level(w, '{');
+}
+
+void jsonw_obj_end(struct jsonw *w)
+{
+	close_level(w, '}');
+}
+
+void jsonw_arr(struct jsonw *w)
+{
+	open_level(w, '[');
+}
+
+void jsonw_arr_end(struct jsonw *w)
+{
+	close_level(w, ']');
+}
+
+static void put_escape(struct buf *out, unsigned char c)
+{
+	static const char name[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+				     ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
+
+	if (c < sizeof(name) && name[c])
+		buf_put(out, (struct str){ .p = (const char[]){ '\\', name[c] }, .n = 2 });
+	else
+		buf_printf(out, "\\u%04x", c);
+}
+
+static void put_quoted(struct buf *out, struct str s)
+{
+	size_t from = 0;
+
+	buf_putc(out, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		/* DEL is allowed raw, but a terminal should not get it. */
+		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+			continue;
+		utf8_sanitize((struct str){ .p = s.p + from, .n = i - from }, out);
+		put_escape(out, c);
+		from = i + 1;
+	}
+	utf8_sanitize(str_from(s, from), out);
+	buf_putc(out, '"');
+}
+
+void jsonw_key(struct jsonw *w, struct str key)
+{
+	next_item(w);
+	put_quoted(w->out, key);
+	buf_put(w->out, w->indent ? STR(": ") : STR(":"));
+	w->after_key = true;
+}
+
+void jsonw_str(struct jsonw *w, struct str s)
+{
+	before_value(w);
+	put_quoted(w->out, s);
+}
+
+void jsonw_i64(struct jsonw *w, int64_t v)
+{
+	before_value(w);
+	buf_printf(w->out, "%" PRId64, v);
+}
+
+void jsonw_u64(struct jsonw *w, uint64_t v)
+{
+	before_value(w);
+	buf_printf(w->out, "%" PRIu64, v);
+}
+
+void jsonw_num(struct jsonw *w, double v)
+{
+	char text[NUM_TEXT_MAX];
+	struct str s = STR("null");
+
+	(void)num_format(v, text, &s); /* refuses NaN and infinities, and leaves s alone then */
+	jsonw_raw(w, s);
+}
+
+void jsonw_bool(struct jsonw *w, bool v)
+{
+	jsonw_raw(w, v ? STR("true") : STR("false"));
+}
+
+void jsonw_null(struct jsonw *w)
+{
+	jsonw_raw(w, STR("null"));
+}
+
+void jsonw_raw(struct jsonw *w, struct str json)
+{
+	before_value(w);
+	buf_put(w->out, json);
+}
+
+void jsonw_kstr(struct jsonw *w, const char *key, struct str s)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_str(w, s);
+}
+
+void jsonw_kz(struct jsonw *w, const char *key, const char *z)
+{
+	jsonw_kstr(w, key, str_z(z));
+}
+
+void jsonw_ku64(struct jsonw *w, const char *key, uint64_t v)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_u64(w, v);
+}
+
+void jsonw_kbool(struct jsonw *w, const char *key, bool v)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_bool(w, v);
+}
+
+void jsonw_knull(struct jsonw *w, const char *key)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_null(w);
+}
+
+void jsonw_kobj(struct jsonw *w, const char *key)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_obj(w);
+}
+
+void jsonw_karr(struct jsonw *w, const char *key)
+{
+	jsonw_key(w, str_z(key));
+	jsonw_arr(w);
+}
