@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The decision: pure. No I/O, no clock, no globals; allocates from the arena it is given.
+ *
+ * decide() fails only when the arena is exhausted (ERR_LIMIT) or on a bug; everything wrong with the
+ * request or the configuration is a decision with verdict DENY, a code and a message. There is no second
+ * place where a permission is computed.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/jsonw.h"
+#include "model/config.h"
+#include "model/decision.h"
+#include "model/diag.h"
+#include "model/request.h"
+
+int decide(const struct config *c, const struct request *r, struct arena *a, struct decision *ret,
+	   struct err *e);
+
+/* Printers of the record. */
+void explain_text(const struct decision *d, bool verbose, struct buf *out);
+void explain_json(const struct decision *d, struct jsonw *w);
+/* The shape of `openclaw sandbox explain --json`. */
+void explain_openclaw(const struct config *c, const struct request *r, const struct decision *d,
+		      struct jsonw *w);
+void explain_openclaw_text(const struct config *c, const struct request *r, const struct decision *d,
+			   struct buf *out);
+
+/* sessions x tools; sessions come from the rules, the agents and the built-in prefixes. */
+int explain_matrix(const struct config *c, const struct request *base, struct arena *a, bool json,
+		   struct buf *out, struct err *e);
+
+/* The linter: rules that never match, grants that contradict, risky values; each with a fix. */
+void lint(const struct config *c, const struct facts *f, struct diags *d);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the stages share. A stage reads ctx->c and ctx->r, writes its part of ctx->d, records why, and
+ * returns true to go on or false when it refused (after deny()).
+ */
+#pragma once
+
+#include "policy/policy.h"
+
+struct ctx {
+	const struct config *c;
+	const struct request *r;
+	struct arena *a;
+	struct decision *d;
+	size_t cap_reasons, cap_warnings;
+};
+
+/* Records a reason. `value` and the formatted text are kept in the arena. */
+void why(struct ctx *x, enum stage s, const char *what, struct str value, const struct origin *o,
+	 const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+void warn(struct ctx *x, const char *code, const struct origin *o, struct str key, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Sets verdict, code, stage and message (once: the first refusal stays). Always returns false. */
+bool deny(struct ctx *x, enum stage s, enum code code, const struct origin *o, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Adds one line to d->fix_it (a config key, a command). */
+void fix_it(struct ctx *x, struct str line);
+
+bool stage_identity(struct ctx *x);  /* identity.c: fills who; then d->eff for the agent */
+bool stage_mode(struct ctx *x);      /* mode.c */
+bool stage_tool(struct ctx *x);      /* toolpolicy.c and friends */
+bool stage_placement(struct ctx *x); /* placement.c */
+bool stage_network(struct ctx *x);   /* network.c */
+bool stage_mounts(struct ctx *x);    /* mounts.c, bind.c */
+bool stage_env(struct ctx *x);       /* env.c */
+bool stage_limits(struct ctx *x);    /* limits.c */
+
+/* settings.c: dst (a copy of the base) with the agent's overrides; `shared` drops F_CONTAINER ones. F_ADD adds. */
+void settings_override(struct arena *a, struct settings *dst, const struct settings *over, bool shared);
+
+/* glob.c. Tool patterns: only '*' is special, names are compared lower-case. */
+bool tool_glob_matches(struct str pattern, struct str name);
+/* Session keys: fnmatch semantics ('*', '?', [a-z], [!a]) on the whole key, case-sensitive, no special '/' or '.'. */
+bool session_glob_matches(struct str pattern, struct str key);
+/* Destinations: "host", "host:port", "*.domain[:port]". A wildcard needs a whole label; port absent = 443 and 80. */
+bool host_rule_valid(struct str rule);
+bool host_rule_matches(struct str rule, struct str host, unsigned port);
+
+/* command.c: the splitter of the exec route. */
+enum command_kind {
+	COMMAND_COMPLEX = 0, /* anything a shell would do more with than start one program: isolated */
+	COMMAND_SIMPLE,      /* exactly one program with literal arguments: argv is filled */
+};
+/* Never guesses: what is not certainly one simple command is COMPLEX. */
+enum command_kind command_split(struct arena *a, struct str text, struct strs *ret_argv);
+
+/* tooldb.c: canonical tools, aliases, needs, groups, default lists; versioned data. */
+struct tool_info {
+	const char *name;
+	unsigned needs;     /* CAP_BIT()s */
+	bool gateway_side;  /* decided by policy only, never executed here */
+	bool known_command; /* takes argv or a command string */
+};
+const struct tool_info *tool_find(struct str canonical);
+struct str tool_canonical(struct arena *a, enum compat compat,
+			  struct str asked); /* trimmed, lower-case, alias resolved */
+size_t tool_count(void);
+const struct tool_info *tool_at(size_t i);
+/* Members of "group:x" for the tables in force; false when there is no such group. */
+bool tool_group(enum compat compat, struct str group, struct strs *ret);
+
+/* cap.c */
+unsigned cap_matrix(enum trust t); /* S0's row as bits */
