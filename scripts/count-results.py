@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Adds up JUnit files; prints what failed or was skipped, then 'N passed, N failed'. A skip fails under CREEL_MUST_WORK=1.
+
+usage: count-results.py STEP_FAILED DIRECTORY   (STEP_FAILED: 1 when a build or runner said that it failed)
+"""
+import os
+import pathlib
+import sys
+import xml.etree.ElementTree as ET
+
+step_failed, directory = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+passed = failed = skipped = 0
+for path in sorted(directory.glob("*.xml")):
+    for case in ET.parse(path).iter("testcase"):
+        name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+            print(f"FAILED {name}")
+        elif case.find("skipped") is not None:
+            skipped += 1
+            print(f"skipped {name}: {case.find('skipped').get('message') or ''}")
+        else:
+            passed += 1
+if step_failed and not failed:
+    failed += 1
+    print("FAILED a step failed outside of any test: see above")
+if passed == 0:
+    failed += 1
+    print("FAILED no test ran")
+if skipped and os.environ.get("CREEL_MUST_WORK") == "1":
+    failed += skipped
+    skipped = 0
+    print("FAILED skips count as failures here (CREEL_MUST_WORK=1)")
+print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+sys.exit(failed != 0)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the scripts share. Sourced, never run.
+
+# The packages that a task needs, by task. Debian 12 and 13 and Ubuntu 24.04 have all of them under these names.
+packages_build="gcc libc6-dev meson ninja-build pkg-config libyaml-dev scdoc"
+packages_test="libcmocka-dev python3 python3-pytest python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
+  universal-ctags jq mandoc shellcheck bash-completion zsh fish"
+packages_verify="clang-format clang-tidy cppcheck gcovr libjansson-dev"
+export packages_build packages_test packages_verify
+
+say() { printf '== %s\n' "$*" >&2; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# need PACKAGE...: installs what is missing. A machine that has everything loses no time: one dpkg-query.
+need() {
+  local missing=() p sudo=()
+  for p in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || die "these packages are missing, and there is no apt-get: ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "these packages are missing; install them as root: apt-get install ${missing[*]}"
+    sudo=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${sudo[@]}" apt-get update -qq >&2
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# need_node: node and npm, from Debian unless the machine has its own.
+need_node() {
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then need nodejs npm; fi
+}
+
+# configure DIR OPTIONS...: makes or refreshes a build directory with the compiler in $CC.
+configure() {
+  local dir=$1
+  shift
+  if [ -f "$dir/build.ninja" ]; then
+    meson configure "$dir" "$@" >/dev/null
+  else
+    rm -rf "$dir"
+    meson setup "$dir" --wrap-mode=nofallback "$@" >"$dir.log" 2>&1 || { cat "$dir.log" >&2; return 1; }
+  fi
+}
