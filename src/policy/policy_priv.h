@@ -26,6 +26,11 @@ bool deny(struct ctx *x, enum stage s, enum code code, const struct origin *o, c
 /* Adds one line to d->fix_it (a config key, a command). */
 void fix_it(struct ctx *x, struct str line);
 
+/* S2's rules hold for this call: it came through the guard or the runner, or the profile is tier1. */
+bool is_tier1(const struct ctx *x);
+/* The two doors on this machine: the command line and the library. */
+bool is_local(enum via via);
+
 bool stage_identity(struct ctx *x);  /* identity.c: fills who; then d->eff for the agent */
 bool stage_mode(struct ctx *x);      /* mode.c */
 bool stage_tool(struct ctx *x);      /* toolpolicy.c and friends */
@@ -68,6 +73,21 @@ size_t tool_count(void);
 const struct tool_info *tool_at(size_t i);
 /* Members of "group:x" for the tables in force; false when there is no such group. */
 bool tool_group(enum compat compat, struct str group, struct strs *ret);
+
+/*
+ * Whether an entry of the list (name, alias, glob, group:x; any case) covers the tool; ret_entry (may be NULL) is that
+ * entry as written.
+ */
+bool tool_list_has(enum compat compat, struct strs list, struct str canonical, struct str *ret_entry);
+
+/* sandbox_tools.c: d->tool.sbx_allow and sbx_deny, resolved and expanded, with where they came from. */
+void sandbox_tools_resolve(struct ctx *x);
+
+/*
+ * elevated.c: fills d->place.elevated; runs before stage_placement, and refuses a request that is not allowed. So in
+ * placement `requested` means: granted, exec goes to the host.
+ */
+bool elevated_check(struct ctx *x);
 
 /* cap.c */
 unsigned cap_matrix(enum trust t); /* S0's row as bits */
