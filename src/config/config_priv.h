@@ -36,6 +36,9 @@ struct option_info {
 };
 const struct option_info *option_info(enum option id);
 bool option_find(struct str key, enum option *ret); /* exact dotted key */
+void *option_field(struct settings *s, enum option id);
+const void *option_value(const struct settings *s, enum option id);
+bool option_is_deny(enum option id); /* a deny list: what several sources say adds up */
 
 /* One load in progress. */
 struct load {
@@ -44,12 +47,15 @@ struct load {
 	struct diags *diags;
 	struct config *c; /* being built */
 	unsigned depth;   /* of imports and includes */
+	size_t cap_agents, cap_rules, cap_pairs, cap_tokens, cap_per_tool, cap_imports;
 };
 
 /* A place in one file, while walking it. */
 struct at {
 	struct str file;
 	struct str key; /* dotted path in the file's own words, e.g. "agents.defaults.sandbox.mode" */
+	const struct origin
+		*from; /* not a file: every value below comes from here (a flag, a variable, a profile) */
 };
 
 struct origin origin_of(const struct at *at,
@@ -68,7 +74,10 @@ void bad_key(struct load *l, const struct at *at, const struct member *m, const 
 /*
  * Checks type and range by the table, stores, sets has[] and origin[]. False after adding an error.
  * `v` may be of the option's JSON type; a string is also taken where `-e key=value` text is (numbers, bools, lists
- * split at commas) when from_text.
+ * split at commas) when from_text. null is "not said" where the default is no value, and else an error.
+ *
+ * What an earlier source said is replaced, except: deny lists add up, and maps (env, limits by name, layers,
+ * senders by channel) are merged by their keys. A built-in default is always replaced as a whole.
  */
 bool load_set(struct load *l, struct settings *s, enum option id, const struct value *v, const struct at *at,
 	      bool from_text);
@@ -80,20 +89,41 @@ bool load_set_bool(struct load *l, struct settings *s, enum option id, bool valu
 bool load_set_u64(struct load *l, struct settings *s, enum option id, uint64_t value, const struct origin *o);
 bool load_set_list(struct load *l, struct settings *s, enum option id, struct strs list,
 		   const struct origin *o);
+bool load_set_ref(struct load *l, struct settings *s, enum option id, struct secret_ref ref,
+		  const struct origin *o);
+/* `first`, then what `more` adds to it, no name twice. */
+struct strs load_unite(struct load *l, struct strs first, struct strs more);
+/* "env:NAME" or "raw:VALUE". False for anything else. */
+bool load_parse_ref(struct str text, struct secret_ref *ret);
 bool load_set_binds(struct load *l, struct settings *s, enum option id, const struct value *v,
 		    const struct at *at);
-/* name -> string object; ${NAME} values become ENV_SECRET. Checks names (portable) and values (no CR, LF, NUL). */
+/*
+ * name -> string object. Checks names (portable) and values (no CR, LF, NUL). A value with ${NAME} in it, or one that
+ * is from_env, becomes ENV_SECRET with the text as written; $${NAME} in a literal is unescaped to ${NAME}.
+ */
 bool load_set_env(struct load *l, struct settings *s, enum option id, const struct value *v,
 		  const struct at *at);
 
-/* Arrays of the config that grow while it is read. NULL on memory failure (added as an error). */
+/*
+ * Arrays of the config that grow while it is read. NULL on memory failure (added as an error). A pointer is good
+ * until the next one of its kind is added.
+ */
 struct agent *load_agent(struct load *l, struct str normalised_id,
 			 const struct origin *o); /* finds or adds, with its `over` */
 struct trust_rule *load_add_rule(struct load *l);
 struct pair *load_add_pair(struct load *l);
 struct token *load_add_token(struct load *l);
+struct import *load_add_import(struct load *l);
 struct tool_setting *load_per_tool(struct load *l, struct str tool,
 				   const struct origin *o); /* finds or adds */
+
+/* Trimmed, lower-case, aliases resolved ("shell" -> "exec"): the name under which tools.per is kept. */
+struct str load_tool_name(struct load *l, struct str name);
+
+/* Names whose values are not shown: TOKEN, SECRET, PASSWORD, API_KEY and their like. */
+bool secret_name(struct str name);
+/* [A-Za-z_][A-Za-z0-9_]* */
+bool env_name_valid(struct str name);
 
 /* bind.c: "host:target[:options]" with the Windows drive letter rule. False when blank. */
 bool bind_parse(struct str text, struct bind *ret);
@@ -113,5 +143,8 @@ void read_ansible(struct load *l, const struct value *root, struct str file); /*
 void read_ansible_var(struct load *l, struct str name, const struct value *v, const struct origin *o,
 		      bool from_text);
 
-/* Reads and parses a file: regular, bounded, JSON5 or YAML by format. NULL after adding an error. */
+/*
+ * Reads and parses a file: regular, bounded, JSON5 (of equal keys the last one counts, as JavaScript has it) or YAML.
+ * `path` is used as it is. NULL after adding an error, at `asked_by` when the file itself cannot be read.
+ */
 struct value *load_file(struct load *l, struct str path, bool yaml, const struct origin *asked_by);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/openclaw_priv.h"
+
+/* Appends one component to the path in `b` of length n; ".." takes one away. */
+static size_t put_component(char *b, size_t n, bool absolute, struct str c)
+{
+	size_t cut = n;
+
+	if (c.n == 0 || str_eq(c, STR(".")))
+		return n;
+	if (str_eq(c, STR(".."))) {
+		while (cut > 0 && b[cut - 1] != '/')
+			cut--;
+		if (n > 0 && !str_eq((struct str){ b + cut, n - cut }, STR("..")))
+			return cut > 0 ? cut - 1 : 0;
+		if (absolute)
+			return 0;
+	}
+	if (n > 0 || absolute)
+		b[n++] = '/';
+	memcpy(b + n, c.p, c.n);
+	return n + c.n;
+}
+
+struct str oc_path_normal(struct arena *a, struct str path)
+{
+	char *b = arena_alloc(a, path.n + 2, 1);
+	bool absolute = path.n > 0 && path.p[0] == '/';
+	struct str rest = path, head;
+	size_t n = 0;
+
+	if (!b)
+		return (struct str){ 0 };
+	while (str_cut(rest, '/', &head, &rest))
+		n = put_component(b, n, absolute, head);
+	n = put_component(b, n, absolute, rest);
+	if (n == 0)
+		b[n++] = absolute ? '/' : '.';
+	b[n] = '\0';
+	return (struct str){ b, n };
+}
+
+struct str oc_path_join(struct arena *a, struct str dir, struct str path)
+{
+	char *b;
+
+	if (path.n > 0 && path.p[0] == '/')
+		return oc_path_normal(a, path);
+	b = arena_alloc(a, dir.n + 1 + path.n, 1);
+	if (!b)
+		return (struct str){ 0 };
+	memcpy(b, dir.p, dir.n);
+	b[dir.n] = '/';
+	if (path.n > 0)
+		memcpy(b + dir.n + 1, path.p, path.n);
+	return oc_path_normal(a, (struct str){ b, dir.n + 1 + path.n });
+}
+
+struct str oc_path_dir(struct str path)
+{
+	struct str dir, base;
+
+	if (!str_cut_last(path, '/', &dir, &base))
+		return STR(".");
+	return dir.n > 0 ? dir : STR("/");
+}
+
+bool oc_path_within(struct str path, struct str dir)
+{
+	if (str_eq(dir, STR("/")))
+		return path.n > 0 && path.p[0] == '/';
+	if (str_eq(dir, STR(".")))
+		return path.n > 0 && path.p[0] != '/' && !oc_path_within(path, STR(".."));
+	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+struct str oc_path_expand(struct oc *o, struct str path)
+{
+	struct arena *a = o->l->a;
+	const struct config_input *in = o->l->in;
+
+	path = str_trim(path);
+	if (path.n == 0 || path.p[0] != '~' || (path.n > 1 && path.p[1] != '/'))
+		return oc_path_join(a, in->cwd.n > 0 ? in->cwd : STR("."), path);
+	path = str_from(path, 1);
+	while (path.n > 0 && path.p[0] == '/')
+		path = str_from(path, 1);
+	return oc_path_join(a, in->home, path);
+}
