@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1

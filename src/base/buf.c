@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 
 void buf_init(struct buf *b, size_t max_bytes)
 {
