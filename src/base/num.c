@@ -107,56 +107,36 @@ int num_format(double v, char out[static NUM_TEXT_MAX], struct str *ret)
 	return 0;
 }
 
-/* More digits than this cannot change a double: 767 decide the hardest tie, one more says "and something". */
-enum { DIGITS_MAX = 770 };
-
+/* What was read so far: value = mantissa * 10^exponent while n_digits <= 19. */
 struct scan {
 	struct str s;
 	size_t at;
-	char digit[DIGITS_MAX + 32];
-	int n;
-	uint64_t mantissa; /* while n <= 19 */
-	int64_t exponent;  /* of the last digit kept */
+	uint64_t mantissa;
+	int64_t exponent;
+	size_t n_digits; /* from the first that is not zero */
 	bool seen;
 };
-
-static void keep(struct scan *c, char ch)
-{
-	if (c->n == 0 && ch == '0')
-		return;
-	if (c->n < 19)
-		c->mantissa = c->mantissa * 10 + (uint64_t)(ch - '0');
-	if (c->n < DIGITS_MAX)
-		c->digit[c->n++] = ch;
-	else if (ch != '0')
-		c->digit[DIGITS_MAX - 1] = '1'; /* the places before it are already beyond any tie */
-}
 
 static bool is_digit(const struct scan *c)
 {
 	return c->at < c->s.n && c->s.p[c->at] >= '0' && c->s.p[c->at] <= '9';
 }
 
-static void digits(struct scan *c, bool fraction)
+static void scan_digits(struct scan *c, bool fraction)
 {
 	for (; is_digit(c); c->at++) {
-		bool full = c->n == DIGITS_MAX;
+		unsigned digit = (unsigned)(c->s.p[c->at] - '0');
 
 		c->seen = true;
-		keep(c, c->s.p[c->at]);
-		c->exponent += (full && !fraction) - (!full && fraction);
+		c->exponent -= fraction;
+		if (c->n_digits == 0 && digit == 0)
+			continue;
+		c->n_digits++;
+		c->mantissa = c->mantissa * 10 + digit; /* wraps after 19 digits: not used then */
 	}
 }
 
-static bool take(struct scan *c, char ch)
-{
-	if (c->at >= c->s.n || (c->s.p[c->at] | 0x20) != (ch | 0x20))
-		return false;
-	c->at++;
-	return true;
-}
-
-static bool exponent(struct scan *c)
+static bool scan_exponent(struct scan *c)
 {
 	bool minus = c->at < c->s.n && c->s.p[c->at] == '-';
 	int64_t e = 0;
@@ -166,10 +146,28 @@ static bool exponent(struct scan *c)
 	if (!is_digit(c))
 		return false;
 	for (; is_digit(c); c->at++)
-		if (e < INT32_MAX) /* far beyond any double, far below overflow */
+		if (e < INT64_C(1) << 50) /* more than any text has digits, far from overflow */
 			e = e * 10 + (c->s.p[c->at] - '0');
 	c->exponent += minus ? -e : e;
 	return true;
+}
+
+static bool scan(struct scan *c)
+{
+	if (c->at < c->s.n && (c->s.p[c->at] == '-' || c->s.p[c->at] == '+'))
+		c->at++;
+	scan_digits(c, false);
+	if (c->at < c->s.n && c->s.p[c->at] == '.') {
+		c->at++;
+		scan_digits(c, true);
+	}
+	if (!c->seen)
+		return false;
+	if (c->at < c->s.n && (c->s.p[c->at] | 0x20) == 'e') {
+		c->at++;
+		return scan_exponent(c) && c->at == c->s.n;
+	}
+	return c->at == c->s.n;
 }
 
 /* Exact when the mantissa and the power of ten are both doubles without rounding: one operation, one rounding. */
@@ -182,39 +180,49 @@ static bool fast_value(const struct scan *c, double *ret)
 	};
 	/* clang-format on */
 
-	if (c->n > 19 || c->mantissa > UINT64_C(1) << 53 || c->exponent < -22 || c->exponent > 22)
+	if (c->n_digits > 19 || c->mantissa > UINT64_C(1) << 53 || c->exponent < -22 || c->exponent > 22)
 		return false;
 	*ret = c->exponent < 0 ? (double)c->mantissa / power[-c->exponent]
 			       : (double)c->mantissa * power[c->exponent];
 	return true;
 }
 
-static double slow_value(struct scan *c)
-{
-	/* strtod() takes any exponent; ours only has to stay inside int. */
-	int64_t e = c->exponent < -100000 ? -100000 : c->exponent > 100000 ? 100000 : c->exponent;
+/* 767 digits decide the hardest tie of a double; what follows only matters as "and something more". */
+enum { DIGITS_MAX = 770 };
 
-	(void)snprintf(c->digit + c->n, sizeof(c->digit) - (size_t)c->n, "e%d", (int)e);
-	return strtod(c->digit, NULL);
+/* The same digits once more, without the point, for a strtod() that then cannot meet the locale's. */
+static __attribute__((noinline)) double slow_value(const struct scan *c)
+{
+	char text[DIGITS_MAX + 32];
+	size_t n = 0, seen = 0;
+	int64_t e;
+
+	for (size_t i = 0; i < c->s.n && (c->s.p[i] | 0x20) != 'e'; i++) {
+		char ch = c->s.p[i];
+
+		if (ch < '0' || ch > '9' || (seen == 0 && ch == '0'))
+			continue;
+		seen++;
+		if (n < DIGITS_MAX)
+			text[n++] = ch;
+		else if (ch != '0')
+			text[DIGITS_MAX - 1] = '1';
+	}
+	e = c->exponent + (int64_t)(seen - n);
+	e = e < -100000 ? -100000 : e > 100000 ? 100000 : e;
+	(void)snprintf(text + n, sizeof(text) - n, "e%d", (int)e);
+	return strtod(text, NULL);
 }
 
 int num_parse(struct str s, double *ret)
 {
 	struct scan c = { .s = s };
-	bool minus = s.n > 0 && s.p[0] == '-';
-	double v;
+	double v = 0;
 
-	if (s.n > 0 && (minus || s.p[0] == '+'))
-		c.at++;
-	digits(&c, false);
-	if (c.at < s.n && s.p[c.at] == '.') {
-		c.at++;
-		digits(&c, true);
-	}
-	if (!c.seen || (take(&c, 'e') && !exponent(&c)) || c.at != s.n)
+	if (!scan(&c))
 		return -EINVAL;
-	if (!fast_value(&c, &v))
+	if (c.n_digits > 0 && !fast_value(&c, &v))
 		v = slow_value(&c);
-	*ret = minus ? -v : v;
+	*ret = s.p[0] == '-' ? -v : v;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #define NUM_TEXT_MAX 32
 
 /*
- * The shortest decimal that reads back as the same double, laid out as JavaScript does (1e21, 0.000001, 1e-7),
+ * The shortest decimal that reads back as the same double, laid out as JavaScript does (1e+21, 0.000001, 1e-7),
  * except that minus zero keeps its sign. -EDOM for NaN and infinities; nothing is written then.
  */
 int num_format(double v, char out[static NUM_TEXT_MAX], struct str *ret);
