@@ -90,6 +90,20 @@ size_t utf8_valid_prefix(struct str s)
 	return i;
 }
 
+struct str utf8_prefix(struct str s, size_t max_bytes)
+{
+	size_t n = max_bytes;
+
+	if (s.n <= max_bytes)
+		return s;
+	/* At most three steps back: text that is not UTF-8 has no better place to be cut. */
+	while (n > 0 && max_bytes - n < 3 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	if (((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n = max_bytes;
+	return (struct str){ .p = s.p, .n = n };
+}
+
 void utf8_sanitize(struct str s, struct buf *out)
 {
 	while (s.n > 0 && !out->failed) {

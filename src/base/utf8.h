@@ -30,6 +30,9 @@ static inline bool utf8_valid(struct str s)
 	return utf8_valid_prefix(s) == s.n;
 }
 
+/* At most max_bytes of the front, without cutting a code point in two. */
+struct str utf8_prefix(struct str s, size_t max_bytes);
+
 /* Appends `s`, every invalid sequence as U+FFFD. */
 void utf8_sanitize(struct str s, struct buf *out);
 
