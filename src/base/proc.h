@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Child processes: started with exactly the descriptors, arguments and environment that are named, watched and
+ * signalled through a pidfd (a number that cannot come to mean somebody else), waited for with a deadline.
+ * Builds no walls: that is the sandbox room's trade.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fd.h"
+
+#include <sys/types.h>
+
+struct proc_spec {
+	const char *path; /* as execve(2) takes it: no PATH lookup */
+	char *const *argv;
+	char *const *envp; /* NULL = empty, not inherited */
+
+	/* fds[i] is fd i in the child; a negative one, and each of 0..2 that is not named, is /dev/null. The rest is closed. */
+	const int *fds;
+	size_t n_fds;
+
+	const char *cwd;      /* NULL = ours */
+	bool new_session;     /* setsid(2): its own group, no terminal */
+	bool die_with_parent; /* SIGKILL when the thread that started it ends */
+};
+
+enum proc_end {
+	PROC_RUNNING = 0,
+	PROC_EXITED,   /* code = exit status */
+	PROC_SIGNALED, /* code = signal number */
+};
+
+struct proc_status {
+	enum proc_end end;
+	int code;
+};
+
+struct proc {
+	pid_t pid; /* 0 = none, or already reaped */
+	int pidfd;
+};
+
+#define PROC_NONE ((struct proc){ .pid = 0, .pidfd = FD_NONE })
+#define PROC_FDS_MAX 64
+
+/*
+ * 0, or the errno of the step that failed in parent or child (-ENOENT: no such program, -EACCES: not executable...).
+ * When it returns 0, execve() has happened. The child's signal mask is empty and its handlers are the defaults.
+ */
+int proc_spawn(const struct proc_spec *spec, struct proc *ret);
+
+/* Waits and reaps. -ETIMEDOUT when it still runs at deadline_ms (clock_mono_ms()); CLOCK_NEVER waits for ever. */
+int proc_wait(struct proc *p, uint64_t deadline_ms, struct proc_status *ret);
+
+/* -ESRCH when it has ended, reaped or not. */
+int proc_kill(const struct proc *p, int sig);
+
+/* Kills and reaps what still runs, closes the pidfd. For _cleanup_proc_. */
+void proc_done(struct proc *p);
+#define _cleanup_proc_ _cleanup_(proc_done)
+
+/* Reaps through a pidfd without waiting: 1 and *ret when it had ended, 0 when it runs. */
+int proc_reap(int pidfd, struct proc_status *ret);
