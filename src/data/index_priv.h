@@ -9,7 +9,8 @@
 #include "data/tree_priv.h"
 
 struct value_index {
-	const struct member *m; /* what the index was made for; a value changed since then is searched linearly */
+	const struct member
+		*m; /* what the index was made for; a value changed since then is searched linearly */
 	size_t n;
 	uint64_t slot[]; /* hash << 32 | place, in order of hash, key, place */
 };

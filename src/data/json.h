@@ -13,6 +13,9 @@
 #include "base/jsonw.h"
 #include "data/value.h"
 
+/* Trees are walked by recursion (value_equal, json_write), so their depth stays small whatever is asked for. */
+#define JSON_DEPTH_MAX 512
+
 enum json_dup {
 	JSON_DUP_REJECT = 0,
 	JSON_DUP_LAST, /* as JavaScript: the last one counts, at the place of the first */
@@ -21,14 +24,17 @@ enum json_dup {
 struct json_opts {
 	const char *name; /* for messages: a file name; NULL = "input" */
 	bool json5;
-	enum json_dup dup;
-	unsigned max_depth;  /* 0 = 64 */
-	size_t max_bytes;    /* 0 = 16 MiB */
-	size_t max_values;   /* 0 = 1 million */
+	enum json_dup dup_keys;
+	unsigned max_depth; /* 0 = 64; never more than JSON_DEPTH_MAX */
+	size_t max_bytes;   /* 0 = 16 MiB; never more than 1 GiB */
+	size_t max_values;  /* 0 = 1 million */
 };
 
 /* Strings without escapes are slices of `text`; everything else lies in the arena. */
 int json_parse(struct arena *a, struct str text, const struct json_opts *o, struct value *ret, struct err *e);
 
-/* The tree as JSON. Infinity and NaN (JSON5) are written as null. */
+/*
+ * The tree as JSON. Infinity and NaN (JSON5) are written as null; an integer that only its text holds exactly
+ * (an id beyond 64 bits) is written as that text. Deeper than JSONW_MAX_DEPTH fails the writer's buffer.
+ */
 void json_write(struct jsonw *w, const struct value *v);

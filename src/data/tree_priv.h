@@ -30,7 +30,6 @@ struct tree_dup {
 
 void tree_init(struct tree *t, struct arena *a, struct member *start, size_t n_start);
 void tree_done(struct tree *t);
-#define _cleanup_tree_ _cleanup_(tree_done)
 
 bool tree_grow(struct tree *t);
 

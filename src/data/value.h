@@ -46,8 +46,10 @@ struct value {
 		} obj;
 	};
 	union {
-		struct str raw; /* VALUE_NUM and VALUE_INT: source text; VALUE_STR with from_env: the text as written */
-		const struct value_index *index; /* VALUE_OBJ: made by the parsers for many keys; NULL is always fine */
+		struct str
+			raw; /* VALUE_NUM and VALUE_INT: source text; VALUE_STR with from_env: the text as written */
+		const struct value_index
+			*index; /* VALUE_OBJ: made by the parsers for many keys; NULL is always fine */
 	};
 };
 
@@ -57,7 +59,8 @@ struct member {
 	struct value v;
 };
 
-const char *value_kind_name(enum value_kind kind); /* "null", "boolean", "integer", "number", "string", "array", "object" */
+const char *value_kind_name(
+	enum value_kind kind); /* "null", "boolean", "integer", "number", "string", "array", "object" */
 
 /* NULL when `v` is no object or has no such key. With duplicate keys allowed, the last one. */
 const struct value *value_get(const struct value *v, struct str key);
