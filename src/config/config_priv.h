@@ -40,13 +40,16 @@ void *option_field(struct settings *s, enum option id);
 const void *option_value(const struct settings *s, enum option id);
 bool option_is_deny(enum option id); /* a deny list: what several sources say adds up */
 
+struct ansible; /* ansible_priv.h */
+
 /* One load in progress. */
 struct load {
 	const struct config_input *in;
 	struct arena *a;
 	struct diags *diags;
-	struct config *c; /* being built */
-	unsigned depth;   /* of imports and includes */
+	struct config *c;        /* being built */
+	unsigned depth;          /* of imports and includes */
+	struct ansible *ansible; /* S3's variables so far; NULL before the first one */
 	size_t cap_agents, cap_rules, cap_pairs, cap_tokens, cap_per_tool, cap_imports;
 };
 
