@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/bind.h"
+
+#include "policy/path.h"
+
+/* clang-format off */
+static const char *const blocked[] = {
+	"/etc", "/private/etc", "/proc", "/sys", "/dev", "/root", "/boot", "/run", "/var/run", "/private/var/run",
+};
+/* Below every home directory. */
+static const char *const blocked_in_home[] = {
+	".aws", ".cargo", ".config", ".docker", ".gnupg", ".netrc", ".npm", ".ssh",
+};
+/* Whoever can write to one of these owns the host, wherever somebody put it. */
+static const char *const control_sockets[] = {
+	"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
+};
+/* Never a place for a bind, not even with the override: the walls stand on them. */
+static const char *const system_targets[] = {
+	"/proc", "/sys", "/dev",
+};
+static const char *const reserved_targets[] = {
+	"/workspace", "/agent",
+};
+static const char *const known_options[] = {
+	"ro", "rw", "z", "Z", "cached", "delegated", "consistent",
+};
+static const char *const sensitive_names[] = {
+	".ssh", ".aws", ".gnupg", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".env",
+	".config", ".password-store", ".azure", ".gcloud", ".openclaw", ".athena",
+	"secrets", "secret", "credentials", "private", "keys", "keystore", "id_rsa", "id_ed25519", "shadow",
+};
+static const char *const sensitive_endings[] = {
+	".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".env", ".credentials", ".secret", ".kdbx",
+};
+/* clang-format on */
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *find(const char *const *list, size_t n, struct str word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(str_z(list[i]), word))
+			return list[i];
+	return NULL;
+}
+
+static bool hits(struct str source, struct str path, struct bind_block *ret)
+{
+	bool targets = path_within(path, source);
+
+	if (!targets && !path_within(source, path))
+		return false;
+	*ret = (struct bind_block){ .path = path, .covers = !targets };
+	return true;
+}
+
+static bool hits_home(struct arena *a, struct str home, struct str source, struct bind_block *ret)
+{
+	home = path_normalise(a, home);
+	if (!path_is_absolute(home) || home.n == 1)
+		return false;
+	for (size_t i = 0; i < LEN(blocked_in_home); i++)
+		if (hits(source, path_join(a, home, str_z(blocked_in_home[i])), ret))
+			return true;
+	return false;
+}
+
+bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret)
+{
+	const char *sock = find(control_sockets, LEN(control_sockets), path_base(source));
+
+	if (str_eq(source, STR("/"))) {
+		*ret = (struct bind_block){ .path = STR("/"), .covers = true };
+		return true;
+	}
+	for (size_t i = 0; i < LEN(blocked); i++)
+		if (hits(source, str_z(blocked[i]), ret))
+			return true;
+	if (sock) {
+		*ret = (struct bind_block){ .path = str_z(sock) };
+		return true;
+	}
+	if (hits_home(a, f->home, source, ret))
+		return true;
+	for (size_t i = 0; i < f->home_roots.n; i++)
+		if (hits_home(a, f->home_roots.v[i], source, ret))
+			return true;
+	return false;
+}
+
+static bool part_is_sensitive(struct str part)
+{
+	if (find(sensitive_names, LEN(sensitive_names), part))
+		return true;
+	for (size_t i = 0; i < LEN(sensitive_endings); i++)
+		if (str_ends(part, str_z(sensitive_endings[i])))
+			return true;
+	return false;
+}
+
+bool bind_is_sensitive(struct str source)
+{
+	struct str part, rest = source;
+
+	while (str_cut(rest, '/', &part, &rest))
+		if (part_is_sensitive(part))
+			return true;
+	return part_is_sensitive(rest);
+}
+
+struct str bind_shown(const struct bind *b)
+{
+	return b->origin.raw.n ? b->origin.raw : b->raw;
+}
+
+static enum code refuse(struct bind_view *v, enum code code, struct str why)
+{
+	v->why = why;
+	return code;
+}
+
+static enum code check_source(struct arena *a, const struct bind_rules *rules, struct bind_view *v)
+{
+	struct bind_block block;
+
+	if (bind_source_blocked(a, rules->facts, v->source, &block))
+		return refuse(v, CODE_BIND_BLOCKED,
+			      arena_printf(a, "its source %s '" STR_FMT "', which is never bound",
+					   block.covers ? "covers" : "targets", STR_ARG(block.path)));
+	for (size_t i = 0; i < rules->roots.n; i++)
+		if (path_within(rules->roots.v[i], v->source))
+			return CODE_OK;
+	if (rules->roots.n == 0)
+		return CODE_OK;
+	return refuse(v, CODE_BIND_OUTSIDE_ROOTS, STR("its source lies outside the allowed roots"));
+}
+
+static enum code reserved(struct arena *a, struct bind_view *v, struct str by)
+{
+	return refuse(
+		v, CODE_BIND_RESERVED_TARGET,
+		arena_printf(a, "its target is or lies in the reserved path '" STR_FMT "'", STR_ARG(by)));
+}
+
+static enum code check_target(struct arena *a, const struct bind_rules *rules, struct bind_view *v)
+{
+	if (v->target.n == 1)
+		return reserved(a, v, STR("/"));
+	for (size_t i = 0; i < LEN(system_targets); i++)
+		if (path_within(str_z(system_targets[i]), v->target))
+			return reserved(a, v, str_z(system_targets[i]));
+	if (rules->s->binds_reserved)
+		return CODE_OK;
+	for (size_t i = 0; i < LEN(reserved_targets); i++)
+		if (path_within(str_z(reserved_targets[i]), v->target))
+			return reserved(a, v, str_z(reserved_targets[i]));
+	/* A bind that holds the workspace's own target would hide it, one inside it would change it. */
+	if (rules->ws_target.n &&
+	    (path_within(rules->ws_target, v->target) || path_within(v->target, rules->ws_target)))
+		return reserved(a, v, rules->ws_target);
+	return CODE_OK;
+}
+
+/* ro wins over rw: "ro,rw" is read-only. Nothing said is read-only too, unless upstream's reading is asked for. */
+static enum code check_options(struct arena *a, const struct bind_rules *rules, const struct bind *b,
+			       struct bind_view *v)
+{
+	struct str option, rest = b->options;
+	bool rw = false, more = b->options.n > 0;
+
+	while (more) {
+		more = str_cut(rest, ',', &option, &rest);
+		option = str_trim(more ? option : rest);
+		rw = rw || str_eq_nocase(option, STR("rw"));
+		if (!rules->upstream_options && !find(known_options, LEN(known_options), option))
+			return refuse(v, CODE_BIND_INVALID,
+				      arena_printf(a, "its mode '" STR_FMT "' is neither ro nor rw",
+						   STR_ARG(option)));
+	}
+	v->mode_missing = !b->readonly && !rw;
+	v->writable = !b->readonly && (rw || rules->upstream_options);
+	return CODE_OK;
+}
+
+enum code bind_check(struct arena *a, const struct bind_rules *rules, const struct bind *b,
+		     struct bind_view *ret)
+{
+	enum code code;
+
+	*ret = (struct bind_view){ 0 };
+	if (path_is_windows(b->source))
+		return refuse(ret, CODE_BIND_INVALID, STR("its source is a Windows path, and this is Linux"));
+	if (!path_is_absolute(b->source) && !str_starts(b->source, STR("~/")))
+		return refuse(ret, CODE_BIND_INVALID, STR("its source is not an absolute path"));
+	if (memchr(b->raw.p ? b->raw.p : "", '\0', b->raw.n))
+		return refuse(ret, CODE_BIND_INVALID, STR("it holds a NUL byte"));
+	ret->source = path_expand(a, rules->facts, b->source);
+	if (!path_is_absolute(b->target))
+		return refuse(ret, CODE_BIND_INVALID, STR("it has no absolute target path"));
+	ret->target = path_normalise(a, b->target);
+	code = check_options(a, rules, b, ret);
+	if (code == CODE_OK)
+		code = check_source(a, rules, ret);
+	return code == CODE_OK ? check_target(a, rules, ret) : code;
+}

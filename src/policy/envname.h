@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the name of a variable tells. Values are never looked at here. */
+#pragma once
+
+#include "base/str.h"
+
+/* [A-Za-z_][A-Za-z0-9_]* */
+bool env_name_valid(struct str name);
+
+/* Makes the loader, libc or a shell run or read something before the program starts: kept out of every sandbox. */
+bool env_name_is_loader(struct str name);
+
+/* *_TOKEN, *_API_KEY, *_SECRET, *_PASSWORD, … in any case. */
+bool env_name_looks_secret(struct str name);
+
+/* The next ${NAME} in a template, from `*at` on; false when there is no more. */
+bool env_template_next(struct str template, size_t *at, struct str *ret_name);
