@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/workspace.h"
+
+#include "base/hash.h"
+#include "policy/path.h"
+#include "policy/posture.h"
+
+enum { SLUG_TEXT = 32, SLUG_HASH = 8, WORKSPACE_HASH = 32 };
+
+bool is_path_safe(struct str id)
+{
+	for (size_t i = 0; i < id.n; i++) {
+		char c = id.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '-' || c == '_'))
+			return false;
+	}
+	return id.n > 0;
+}
+
+/* OpenClaw's files bring OpenClaw's layout of directories along. */
+static bool has_openclaw_layout(const struct ctx *x)
+{
+	return x->d->eff.compat == COMPAT_OPENCLAW_2026_9 || x->d->eff.profile == PROFILE_OPENCLAW ||
+	       x->c->formats & 1u << FORMAT_OPENCLAW;
+}
+
+/* The one agent that gets the plain default directory; a session key may name an agent that nobody configured. */
+static bool is_workspace_owner(const struct ctx *x)
+{
+	const struct config *c = x->c;
+
+	if (c->n_agents == 0)
+		return str_eq(x->d->who.agent, STR("main"));
+	if (x->d->who.block && x->d->who.block->is_default)
+		return true;
+	for (size_t i = 0; i < c->n_agents; i++)
+		if (c->agents[i].is_default)
+			return false;
+	return c->n_agents == 1 && x->d->who.block;
+}
+
+static struct str state_dir(struct ctx *x)
+{
+	if (x->r->facts.state_dir.n)
+		return path_expand(x->a, &x->r->facts, x->r->facts.state_dir);
+	return path_expand(x->a, &x->r->facts, STR("~/.openclaw"));
+}
+
+static struct str openclaw_dir(struct ctx *x, struct str configured)
+{
+	const struct agent *block = x->d->who.block;
+	bool own = block && block->over && block->over->has[OPT_WS_PATH] && str_trim(block->over->ws_path).n;
+	struct str base = x->c->base.ws_path, id = x->d->who.agent;
+
+	if (own)
+		return path_expand(x->a, &x->r->facts, configured);
+	if (str_trim(base).n) {
+		base = path_expand(x->a, &x->r->facts, base);
+		return is_workspace_owner(x) ? base : path_join(x->a, base, id);
+	}
+	return path_join(x->a, state_dir(x),
+			 is_workspace_owner(x) ? STR("workspace")
+					       : arena_printf(x->a, "workspace-" STR_FMT, STR_ARG(id)));
+}
+
+struct str workspace_agent_dir(struct ctx *x)
+{
+	struct str configured = x->d->eff.ws_path;
+
+	if (has_openclaw_layout(x))
+		return openclaw_dir(x, configured);
+	return path_expand(x->a, &x->r->facts, str_trim(configured).n ? configured : STR("."));
+}
+
+struct str workspace_root(struct ctx *x)
+{
+	const struct settings *s = &x->d->eff;
+
+	if (!said(s, OPT_WS_ROOT) && str_eq(s->ws_root, STR("~/.openclaw/sandboxes")))
+		return path_join(x->a, state_dir(x), STR("sandboxes"));
+	return path_expand(x->a, &x->r->facts, s->ws_root);
+}
+
+/* Lower case; '\0' for what has no place in a slug. */
+static char slug_char(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-')
+		return c;
+	return '\0';
+}
+
+/* Every run of other characters is one '-'; none at the ends; then cut. */
+static size_t slug_text(struct str key, char out[static SLUG_TEXT])
+{
+	size_t n = 0, dashes = 0;
+	bool in_run = false;
+
+	for (size_t i = 0; i < key.n && n < SLUG_TEXT; i++) {
+		char c = slug_char(key.p[i]);
+
+		dashes += c == '-' || (c == '\0' && !in_run);
+		in_run = c == '\0';
+		if (c == '\0' || c == '-')
+			continue;
+		for (; n > 0 && dashes > 0 && n < SLUG_TEXT; dashes--)
+			out[n++] = '-';
+		dashes = 0;
+		if (n < SLUG_TEXT)
+			out[n++] = c;
+	}
+	return n;
+}
+
+static bool has_workspace_part(struct str key)
+{
+	static const struct str mark = STR(":workspace:");
+	struct str hex;
+
+	if (key.n < mark.n + WORKSPACE_HASH)
+		return false;
+	hex = str_from(key, key.n - WORKSPACE_HASH);
+	for (size_t i = 0; i < hex.n; i++)
+		if (!((hex.p[i] >= '0' && hex.p[i] <= '9') || (hex.p[i] >= 'a' && hex.p[i] <= 'f')))
+			return false;
+	key.n -= WORKSPACE_HASH;
+	return str_ends(key, mark);
+}
+
+struct str scope_slug(struct arena *a, struct str key)
+{
+	char hex[SHA256_HEX], text[SLUG_TEXT];
+	struct str trimmed = str_trim(key);
+	size_t n;
+
+	if (trimmed.n == 0)
+		trimmed = STR("session");
+	sha256_hex(trimmed, hex);
+	if (has_workspace_part(trimmed))
+		return arena_printf(a, "workspace-%.*s", WORKSPACE_HASH, hex);
+	n = slug_text(trimmed, text);
+	if (n == 0)
+		return arena_printf(a, "session-%.*s", SLUG_HASH, hex);
+	return arena_printf(a, "%.*s-%.*s", (int)n, text, SLUG_HASH, hex);
+}
+
+static struct str concat(struct arena *a, struct str head, struct str tail)
+{
+	char *out = arena_alloc(a, head.n + tail.n + 1, 1);
+
+	if (!out)
+		return (struct str){ 0 };
+	memcpy(out, head.p, head.n);
+	memcpy(out + head.n, tail.p, tail.n);
+	return (struct str){ .p = out, .n = head.n + tail.n };
+}
+
+static struct str with_workspace(struct ctx *x, struct str key)
+{
+	char hex[SHA256_HEX];
+
+	if (x->d->eff.compat != COMPAT_OPENCLAW_2026_9)
+		return key;
+	sha256_hex(workspace_agent_dir(x), hex);
+	return concat(x->a, key, arena_printf(x->a, ":workspace:%.*s", WORKSPACE_HASH, hex));
+}
+
+struct str scope_key(struct ctx *x, enum scope scope)
+{
+	struct str session = x->d->who.session_key, agent = x->d->who.agent;
+
+	if (scope == SCOPE_SHARED)
+		return STR("shared");
+	if (scope == SCOPE_AGENT)
+		return with_workspace(x, arena_printf(x->a, "agent:" STR_FMT, STR_ARG(agent)));
+	if (x->d->eff.compat == COMPAT_OPENCLAW_2026_9 && str_eq(session, STR("global")))
+		session = arena_printf(x->a, "agent:" STR_FMT ":main", STR_ARG(agent));
+	return with_workspace(x, session);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which directory of the host a session works in, and under which name its sandbox is kept. Both are made from the
+ * agent id and the session key by us: a caller never hands in a path.
+ */
+#pragma once
+
+#include "policy/policy_priv.h"
+
+/* The agent's own directory, absolute and normalised. */
+struct str workspace_agent_dir(struct ctx *x);
+
+/* Where private workspaces are kept, absolute and normalised. */
+struct str workspace_root(struct ctx *x);
+
+/* A name for a key that is safe as one part of a path and as part of a container's name. */
+struct str scope_slug(struct arena *a, struct str key);
+
+/* The key of the sandbox in the registry: "shared", the session key, "agent:<id>"; with upstream's workspace part. */
+struct str scope_key(struct ctx *x, enum scope scope);
+
+/* Agent id, chat id: letters, digits, '-' and '_' only, so that they cannot climb out of the root. */
+bool is_path_safe(struct str id);
