@@ -28,6 +28,8 @@ void fix_it(struct ctx *x, struct str line);
 
 /* S2's rules hold for this call: it came through the guard or the runner, or the profile is tier1. */
 bool is_tier1(const struct ctx *x);
+/* The tables and rules in force. */
+enum compat compat_of(const struct ctx *x);
 /* The two doors on this machine: the command line and the library. */
 bool is_local(enum via via);
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/tier1.h"
+#include "policy/path.h"
+
+static const struct origin builtin = { .kind = ORIGIN_BUILTIN };
+static const enum stage here = STAGE_TOOL;
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct str shells[] = {
+	{ "sh", 2 },  { "bash", 4 }, { "zsh", 3 },  { "fish", 4 }, { "dash", 4 },
+	{ "ash", 3 }, { "ksh", 3 },  { "mksh", 4 }, { "csh", 3 },  { "tcsh", 4 },
+};
+/* S2's list, when tools.exec.programs says nothing. */
+static const struct str programs[] = { { "curl", 4 }, { "python3", 7 }, { "python", 6 }, { "pytest", 6 } };
+
+static bool in(const struct str *list, size_t n, struct str word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(list[i], word))
+			return true;
+	return false;
+}
+
+bool tier1_tool_allowed(const struct ctx *x, struct str canonical)
+{
+	static const struct str wire[] = { { "file_read", 9 }, { "file_write", 10 }, { "shell_exec", 10 } };
+	static const struct str names[] = { { "read", 4 }, { "write", 5 }, { "exec", 4 } };
+
+	/* S2's doors speak S2's words */
+	if (x->r->via == VIA_GUARD || x->r->via == VIA_RUNNER)
+		return in(wire, COUNT(wire), x->r->tool);
+	return in(names, COUNT(names), canonical);
+}
+
+/* --- curl: every argument is looked at (D2-1) --- */
+
+/* host, or host:port, of network.internal.hosts */
+static bool host_is_internal(const struct ctx *x, struct str host, struct str port)
+{
+	const struct strs hosts = x->d->eff.internal_hosts;
+	struct str h, p;
+
+	for (size_t i = 0; i < hosts.n; i++) {
+		struct str entry = str_trim(hosts.v[i]);
+
+		if (str_eq_nocase(entry, host))
+			return host.n > 0;
+		if (str_cut_last(entry, ':', &h, &p) && str_eq_nocase(h, host) && str_eq(p, port))
+			return true;
+	}
+	return false;
+}
+
+static bool is_plain_host(struct str host)
+{
+	for (size_t i = 0; i < host.n; i++) {
+		char c = host.p[i];
+		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+		if (!alnum && c != '-' && c != '.' && c != '_')
+			return false;
+	}
+	return host.n > 0;
+}
+
+/* http(s)://host[:port][/…]; no user, no brackets, nothing that two parsers could read in two ways. */
+static bool url_split(struct str url, struct str *ret_host, struct str *ret_port)
+{
+	struct str scheme, rest, host, port = { .p = "", .n = 0 };
+	uint64_t number;
+	size_t end = 0;
+
+	if (!str_cut(url, ':', &scheme, &rest) || !str_starts(rest, STR("//")) ||
+	    !(str_eq_nocase(scheme, STR("http")) || str_eq_nocase(scheme, STR("https"))))
+		return false;
+	for (size_t i = 0; i < rest.n; i++)
+		if ((unsigned char)rest.p[i] <= 0x20 || rest.p[i] == 0x7f || rest.p[i] == '\\')
+			return false;
+	rest = str_from(rest, 2);
+	while (end < rest.n && rest.p[end] != '/' && rest.p[end] != '?' && rest.p[end] != '#')
+		end++;
+	host = (struct str){ .p = rest.p, .n = end };
+	if (str_cut(host, ':', &host, &port) && (str_to_u64(port, 65535, &number) < 0 || number == 0))
+		return false;
+	*ret_host = host;
+	*ret_port = port;
+	return is_plain_host(host);
+}
+
+static bool curl_url(struct ctx *x, struct str url)
+{
+	struct str host, port;
+
+	if (!url_split(url, &host, &port))
+		return deny(x, here, CODE_INVALID_URL, &builtin,
+			    "curl URL must be http(s) with hostname, not '" STR_FMT "'", STR_ARG(url));
+	if (!host_is_internal(x, host, port))
+		return deny(x, here, CODE_HOST_NOT_ALLOWED, &x->d->eff.origin[OPT_INTERNAL_HOSTS],
+			    "curl host not allowed: '" STR_FMT "' is not in network.internal.hosts",
+			    STR_ARG(host));
+	return true;
+}
+
+static bool curl_allowed(struct ctx *x, struct strs argv)
+{
+	static const struct str flags[] = { { "-f", 2 }, { "-s", 2 }, { "-S", 2 }, { "-fsS", 4 } };
+	uint64_t seconds;
+	size_t urls = 0;
+
+	for (size_t i = 1; i < argv.n; i++) {
+		struct str arg = argv.v[i];
+
+		if (in(flags, COUNT(flags), arg))
+			continue;
+		if (str_eq(arg, STR("-m"))) {
+			if (++i == argv.n || str_to_u64(argv.v[i], 3600, &seconds) < 0)
+				return deny(x, here, CODE_INVALID_CMD, &builtin, "curl -m requires seconds");
+			continue;
+		}
+		if (arg.n > 0 && arg.p[0] == '-')
+			return deny(x, here, CODE_CURL_FLAG_NOT_ALLOWED, &builtin,
+				    "curl flag not allowed: " STR_FMT, STR_ARG(arg));
+		if (!curl_url(x, arg))
+			return false;
+		urls++;
+	}
+	return urls > 0 || deny(x, here, CODE_INVALID_URL, &builtin, "curl without a URL");
+}
+
+/* --- any command --- */
+
+static bool shell_allowed(struct ctx *x, struct str program)
+{
+	const struct settings *s = &x->d->eff;
+
+	if (s->shells == SHELLS_ALLOW && !is_tier1(x))
+		return true;
+	if (!in(shells, COUNT(shells), path_base(program)))
+		return true;
+	return deny(x, here, CODE_SHELL_DENIED, &s->origin[OPT_SHELLS], "shell denied: '" STR_FMT "'",
+		    STR_ARG(program));
+}
+
+static bool program_allowed(struct ctx *x, struct str program)
+{
+	const struct settings *s = &x->d->eff;
+	bool said = s->has[OPT_PROGRAMS] || s->programs.n > 0;
+
+	if (!said && !is_tier1(x))
+		return true;
+	if (said ? in(s->programs.v, s->programs.n, program) : in(programs, COUNT(programs), program))
+		return true;
+	fix_it(x, STR("tools.exec.programs"));
+	return deny(x, here, CODE_BINARY_DENIED, &s->origin[OPT_PROGRAMS],
+		    "binary denied: '" STR_FMT "' is not in tools.exec.programs", STR_ARG(program));
+}
+
+static bool words_are_sound(struct strs argv)
+{
+	if (argv.n == 0 || argv.v[0].n == 0)
+		return false;
+	for (size_t i = 0; i < argv.n; i++)
+		if (argv.v[i].n && memchr(argv.v[i].p, '\0', argv.v[i].n))
+			return false;
+	return true;
+}
+
+bool command_allowed(struct ctx *x)
+{
+	struct strs argv = x->d->tool.argv;
+	bool is_question = is_local(x->r->via) && argv.n == 0;
+
+	if (is_tier1(x) && x->r->argv.n == 0 && !is_question)
+		return deny(x, here, CODE_INVALID_CMD, &builtin, "cmd must be a non-empty list of words");
+	if (argv.n == 0)
+		return true; /* asked about, not run */
+	if (!words_are_sound(argv))
+		return deny(x, here, CODE_INVALID_CMD, &builtin,
+			    "a command starts with a program and holds no NUL byte");
+	if (!shell_allowed(x, argv.v[0]) || !program_allowed(x, argv.v[0]))
+		return false;
+	return !is_tier1(x) || !str_eq(argv.v[0], STR("curl")) || curl_allowed(x, argv);
+}
