@@ -76,6 +76,9 @@ void enum_list(const struct enum_name *table, char *out, size_t size);
 /* The closest name within two edits, or NULL */
 const char *enum_closest(const struct enum_name *table, struct str name);
 
+/* [A-Za-z_][A-Za-z0-9_]*: what every system takes as the name of a variable. */
+bool env_name_valid(struct str name);
+
 /* Capabilities: bits. The matrix of trust x capability is policy/cap.h. */
 enum cap {
 	CAP_FS_READ = 0,
