@@ -79,6 +79,10 @@ static void describe(const struct json_parser *p, const char *at, char *out, siz
 		(void)snprintf(out, size, "U+%04" PRIX32, cp);
 	else if (*at == '\'')
 		(void)snprintf(out, size, "a single quote");
+	else if (*at == '\n' || *at == '\r')
+		(void)snprintf(out, size, "the end of the line");
+	else if (*at == '\t')
+		(void)snprintf(out, size, "a tab");
 	else if (utf8_is_visible((unsigned char)*at))
 		(void)snprintf(out, size, "'%c'", *at);
 	else

@@ -230,9 +230,10 @@ static void pass_escape(struct json_parser *p)
 static int control_character(struct json_parser *p)
 {
 	if (*p->s == '\n' || *p->s == '\r')
-		return json_fail_expected(p, p->s, "the closing quote before the end of the line");
+		return json_fail_expected(p, p->s, "the closing quote");
 	if (!p->json5)
-		return json_fail_expected(p, p->s, "control characters in a string to be escaped");
+		return json_fail_expected(p, p->s,
+					  "its escape (strict JSON has no control characters in strings)");
 	p->s++;
 	return 0;
 }

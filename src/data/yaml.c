@@ -232,9 +232,11 @@ static int on_event(struct reader *y, const yaml_event_t *ev)
 static int fail_parser(struct reader *y)
 {
 	const yaml_parser_t *p = &y->parser;
-	struct place at = place_of(&p->problem_mark);
+	struct place at = place_of(&p->problem_mark), end = place_find(y->text, y->text.n);
 	const char *problem = p->problem ? p->problem : "not enough memory";
 
+	if (at.line > end.line)
+		at = end; /* libyaml puts the end of a text without a line feed on a line of its own */
 	if (p->error == YAML_READER_ERROR)
 		return FAIL(y, ERR_USAGE, place_find(y->text, p->problem_offset), "%s (byte 0x%02x)", problem,
 			    (unsigned)p->problem_value);

@@ -122,6 +122,7 @@ TEST(yaml_mistakes_are_told_with_line_and_column)
 		  STR("f:2:2: did not find expected ',' or ']', while parsing a flow sequence from line 1 on") },
 		{ STR("a: 'x\n"),
 		  STR("f:2:1: found unexpected end of stream, while scanning a quoted scalar from line 1 on") },
+		{ STR("[1,"), STR("f:1:4: did not find expected node content, while parsing a flow node") },
 		{ STR("a: b: c\n"), STR("f:1:5: mapping values are not allowed in this context") },
 		{ STR("a: @x\n"),
 		  STR("f:1:4: found character that cannot start any token, while scanning for the next token") },
