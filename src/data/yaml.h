@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML through libyaml's events into the same tree, with the 1.2 core schema for plain scalars
- * (`no`, `on`, `010` stay strings or decimal; true/false/null/~, integers, 0x, 0o, floats, .inf, .nan).
- * Refused with a clear message: anchors, aliases, tags, merge keys, several documents, complex keys,
- * multi-line scalars that are neither quoted nor literal blocks are fine; duplicate keys; depth beyond 64;
- * files beyond 1 MiB (libyaml's scanner is quadratic on nested brackets).
+ * YAML through libyaml's events into the same tree, with the 1.2 core schema for plain scalars: true, false, null,
+ * ~, decimal integers (010 is ten; `raw` keeps the text), 0x, 0o, floats, .inf, .nan. `no`, `on`, `yes` are strings.
+ * Keys are strings, as they are written.
+ *
+ * Refuses with a clear message: anchors, aliases, tags, merge keys, tag directives, several documents, maps and
+ * lists as keys, duplicate keys, depth beyond 64, texts beyond 1 MiB, NUL bytes and invalid UTF-8.
  * An empty document is an empty object. Errors as in json.h.
  */
 #pragma once
