@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line program: reads arguments, loads the configuration, asks policy, prints. It computes no
+ * permission of its own. Results go to standard output, words for people to standard error; the exit status is 0,
+ * 125 when creel itself could not do its work, 126 when policy refused.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "cli/args.h"
+#include "config/config.h"
+#include "model/request.h"
+
+#define EXIT_REFUSED 126
+#define EXIT_TROUBLE 125
+
+#define OUTPUT_MAX ((size_t)64 << 20)
+#define ARENA_MAX ((size_t)256 << 20)
+
+/* One run of the program. The option tables in commands.c point into it. */
+struct cli {
+	/* every command */
+	struct arg_list config, sets;
+	struct arg_value profile, compat, session, agent, sandbox, state_dir;
+	bool no_default_config, json, quiet, verbose, help, version;
+
+	/* explain */
+	struct arg_value tool, as, via, channel, chat_id, sender, provider, model, timeout, command, backends;
+	bool matrix, elevated, allow_weaken;
+
+	/* config */
+	struct arg_value show_as, write_to;
+	bool strict, origin, all, force;
+
+	struct args args;
+	struct arena *arena;
+	struct buf *out;
+	char *const *environ;
+};
+
+/* commands.c: the tables. */
+extern const struct command creel_command;
+extern const struct enum_name format_words[]; /* format_names and the longer words of imports */
+
+int run_explain(struct cli *cli, struct err *e);
+int run_config_check(struct cli *cli, struct err *e);
+int run_config_show(struct cli *cli, struct err *e);
+int run_config_import(struct cli *cli, struct err *e);
+int run_config_schema(struct cli *cli, struct err *e);
+int run_config_keys(struct cli *cli, struct err *e);
+int run_version(struct cli *cli, struct err *e);
+int run_help(struct cli *cli, struct err *e);
+int run_completion(struct cli *cli, struct err *e);
+int run_manual(struct cli *cli, struct err *e);
+
+/* help.c */
+void help_put(struct buf *out, const struct args *args);
+/* "-c, --config FILE" */
+void option_put(struct buf *out, const struct arg_option *o, bool with_letter_column);
+
+/* completion*.c */
+enum shell { SHELL_BASH = 0, SHELL_ZSH, SHELL_FISH };
+extern const struct enum_name shell_names[];
+void completion_bash(struct buf *out);
+void completion_zsh(struct buf *out);
+void completion_fish(struct buf *out);
+
+/* manual.c */
+enum manual_part { MANUAL_COMMANDS = 0, MANUAL_OPTIONS, MANUAL_CODES, MANUAL_KEYS };
+extern const struct enum_name manual_names[];
+
+/* The text of a call's or a person's question as plain data. Everything is borrowed or lies in cli->arena. */
+int input_facts(struct cli *cli, struct facts *ret, struct err *e);
+int input_request(struct cli *cli, const struct config *c, struct request *ret, struct err *e);
+/* Loads what -c, -e, --profile, --compat and the default files say. On failure the errors are in *diags. */
+int input_config(struct cli *cli, const struct facts *f, struct diags *diags, struct config *ret,
+		 struct err *e);
+/* Only this file, for `config import`. */
+int input_one_file(struct cli *cli, const struct facts *f, enum format format, struct str path,
+		   struct diags *diags, struct config *ret, struct err *e);
+
+/* output.c */
+/* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */
+int output_all(int fd, struct str text, struct err *e);
+void output_complain(struct str text); /* standard error, as good as it goes */
+/* The errors among the diags, one per line, to standard error. */
+void output_diags(const struct diags *d, enum severity least);
+bool output_wants_colour(const struct cli *cli);
+/* A whole new file, mode 0600, in one step: the old or the new, never a part. -EEXIST unless `replace`. */
+int output_file(const char *path, struct str text, bool replace, struct err *e);

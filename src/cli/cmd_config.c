@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel config: check, show and convert. What a key means and what is risky is known by config and policy.
+ */
+#include "cli/cli.h"
+
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct loaded {
+	struct facts facts;
+	struct config config;
+	struct diags diags;
+};
+
+/* Positive: the errors have been told. */
+static int load(struct cli *cli, struct loaded *l, struct err *e)
+{
+	int r;
+
+	*l = (struct loaded){ .diags = { .arena = cli->arena } };
+	r = input_facts(cli, &l->facts, e);
+	if (r < 0)
+		return r;
+	r = input_config(cli, &l->facts, &l->diags, &l->config, e);
+	if (r >= 0 || l->diags.n_errors == 0)
+		return r;
+	return EXIT_TROUBLE;
+}
+
+/* ---- check ---- */
+
+static const char *severity_word(enum severity s)
+{
+	return s == SEVERITY_ERROR ? "error" : s == SEVERITY_WARN ? "warning" : "note";
+}
+
+static void put_finding(struct jsonw *w, const struct diag *d)
+{
+	_cleanup_buf_ struct buf place = { 0 };
+
+	buf_init(&place, 4096);
+	origin_put(&place, &d->origin);
+	jsonw_obj(w);
+	jsonw_kz(w, "severity", severity_word(d->severity));
+	jsonw_kz(w, "code", d->code);
+	jsonw_kstr(w, "origin", buf_str(&place));
+	if (d->origin.kind == ORIGIN_FILE) {
+		jsonw_kstr(w, "file", d->origin.name);
+		jsonw_ku64(w, "line", d->origin.line);
+		jsonw_ku64(w, "column", d->origin.col);
+	}
+	jsonw_kstr(w, "key", d->key);
+	jsonw_kstr(w, "message", d->text);
+	if (d->fix.n)
+		jsonw_kstr(w, "fix", d->fix);
+	jsonw_obj_end(w);
+}
+
+static void put_check_json(struct cli *cli, const struct diags *d, bool ok)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, cli->out, 2);
+	jsonw_obj(&w);
+	jsonw_kbool(&w, "ok", ok);
+	jsonw_ku64(&w, "errors", d->n_errors);
+	jsonw_ku64(&w, "warnings", d->n_warnings);
+	jsonw_karr(&w, "findings");
+	for (size_t i = 0; i < d->n; i++)
+		put_finding(&w, &d->v[i]);
+	jsonw_arr_end(&w);
+	jsonw_obj_end(&w);
+	buf_putc(cli->out, '\n');
+}
+
+static void put_check_text(struct cli *cli, const struct diags *d, bool ok)
+{
+	for (size_t i = 0; i < d->n && !cli->quiet; i++)
+		diag_put(cli->out, &d->v[i]);
+	buf_printf(cli->out, "%s, %zu error%s, %zu warning%s%s\n", ok ? "ok" : "not ok", d->n_errors,
+		   d->n_errors == 1 ? "" : "s", d->n_warnings, d->n_warnings == 1 ? "" : "s",
+		   ok ? "" : " (--strict)");
+}
+
+int run_config_check(struct cli *cli, struct err *e)
+{
+	struct loaded l;
+	int r = load(cli, &l, e);
+	bool ok;
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		lint(&l.config, &l.facts, &l.diags);
+	ok = l.diags.n_errors == 0 && !(cli->strict && l.diags.n_warnings);
+	if (cli->json)
+		put_check_json(cli, &l.diags, ok);
+	else if (l.diags.n_errors)
+		output_diags(&l.diags, SEVERITY_ERROR);
+	else
+		put_check_text(cli, &l.diags, ok);
+	return ok ? 0 : EXIT_TROUBLE;
+}
+
+/* ---- show ---- */
+
+static int show_result(struct cli *cli, struct loaded *l, int r)
+{
+	if (r > 0)
+		output_diags(&l->diags, SEVERITY_ERROR);
+	else if (r == 0 && !cli->quiet)
+		output_diags(&l->diags, SEVERITY_WARN);
+	return r;
+}
+
+int run_config_show(struct cli *cli, struct err *e)
+{
+	struct show_opts o = { .origin = cli->origin, .all = cli->all, .json = cli->json };
+	struct loaded l;
+	int r = show_result(cli, &l, load(cli, &l, e));
+
+	if (r != 0)
+		return r;
+	if (cli->show_as.has && cli->show_as.value != FORMAT_CREEL)
+		return config_show_as(&l.config, (enum format)cli->show_as.value, &o, cli->out, e);
+	config_show(&l.config, &o, cli->out);
+	return 0;
+}
+
+int run_config_schema(struct cli *cli, struct err *e)
+{
+	struct jsonw w;
+
+	(void)e;
+	jsonw_init(&w, cli->out, 2);
+	config_schema(&w);
+	buf_putc(cli->out, '\n');
+	return 0;
+}
+
+int run_config_keys(struct cli *cli, struct err *e)
+{
+	(void)e;
+	config_keys(cli->out);
+	return 0;
+}
+
+/* ---- import ---- */
+
+/* --write=PATH, or the third word, or (empty) the file that every command reads by default. */
+static int target_path(struct cli *cli, struct str *ret, struct err *e)
+{
+	struct str word = cli->args.words.n > 2 ? cli->args.words.v[2] : (struct str){ 0 };
+	struct str path = cli->write_to.text;
+
+	if (word.n && !cli->write_to.has)
+		return err_set(e, ERR_USAGE, "unexpected '" STR_FMT "': a PATH needs --write", STR_ARG(word));
+	if (word.n && path.n)
+		return err_set(e, ERR_USAGE, "two paths to write to: '" STR_FMT "' and '" STR_FMT "'",
+			       STR_ARG(path), STR_ARG(word));
+	*ret = path.n ? path : word;
+	return 0;
+}
+
+/* Only the directory of our own default file is made: a mistyped PATH must not grow a tree. */
+static int default_path(struct cli *cli, const struct facts *f, struct str *ret, struct err *e)
+{
+	struct str dir = arena_printf(cli->arena, "%.*s/.openclaw", (int)f->home.n, f->home.p);
+
+	*ret = arena_printf(cli->arena, "%.*s/creel.json5", (int)dir.n, dir.p);
+	if (cli->arena->failed)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	if (mkdir(dir.p, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, errno, "make '%s'", dir.p);
+	return 0;
+}
+
+static int write_imported(struct cli *cli, const struct facts *f, struct str path, struct str text,
+			  struct err *e)
+{
+	_cleanup_free_ char *z = NULL;
+	int r = path.n ? 0 : default_path(cli, f, &path, e);
+
+	if (r < 0)
+		return r;
+	r = str_dupz(path, &z);
+	if (r < 0)
+		return err_sys(e, -r, "path to write to");
+	r = output_file(z, text, cli->force, e);
+	if (r < 0)
+		return r;
+	buf_puts(cli->out, "wrote ");
+	buf_put_visible(cli->out, path);
+	buf_putc(cli->out, '\n');
+	return 0;
+}
+
+static int import(struct cli *cli, struct loaded *l, struct err *e)
+{
+	struct str format_word = cli->args.words.v[0];
+	int format = 0, r;
+
+	*l = (struct loaded){ .diags = { .arena = cli->arena } };
+	(void)enum_value(format_words, format_word, false, &format); /* args_check_words() has seen to it */
+	if (cli->config.n)
+		return err_set(e, ERR_USAGE, "--config has no meaning here: name the file after its format");
+	r = input_facts(cli, &l->facts, e);
+	if (r < 0)
+		return r;
+	r = input_one_file(cli, &l->facts, (enum format)format, cli->args.words.v[1], &l->diags, &l->config,
+			   e);
+	return r < 0 && l->diags.n_errors ? EXIT_TROUBLE : r;
+}
+
+int run_config_import(struct cli *cli, struct err *e)
+{
+	struct show_opts o = { .reveal = cli->write_to.has, .json = cli->json };
+	_cleanup_buf_ struct buf text = { 0 };
+	struct str path = { 0 };
+	struct loaded l;
+	int r = target_path(cli, &path, e);
+
+	if (r == 0)
+		r = import(cli, &l, e);
+	if (r >= 0)
+		r = show_result(cli, &l, r);
+	if (r != 0)
+		return r;
+	if (!cli->write_to.has) {
+		config_show(&l.config, &o, cli->out);
+		return 0;
+	}
+	buf_init(&text, OUTPUT_MAX);
+	config_show(&l.config, &o, &text);
+	if (text.failed)
+		return err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", OUTPUT_MAX);
+	return write_imported(cli, &l.facts, path, buf_str(&text), e);
+}

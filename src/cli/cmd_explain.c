@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel explain: one decision, printed. Nothing is run, nothing is probed: which backends work here is supposed, and
+ * the output says so.
+ */
+#include "cli/cli.h"
+
+#include "policy/policy.h"
+
+enum { AS_CREEL = 0, AS_OPENCLAW };
+
+struct explain {
+	struct cli *cli;
+	struct facts facts;
+	struct config config;
+	struct request request;
+	struct diags diags;
+};
+
+static bool as_openclaw(const struct cli *cli)
+{
+	return cli->as.has && cli->as.value == AS_OPENCLAW;
+}
+
+static struct str assumed_words(struct arena *a, unsigned backends)
+{
+	_cleanup_buf_ struct buf words = { 0 };
+
+	buf_init(&words, 256);
+	for (const struct enum_name *n = backend_names; n->name; n++)
+		if (n->value >= BACKEND_NATIVE && backends & (1u << n->value))
+			buf_printf(&words, "%s%s", words.n ? "," : "", n->name);
+	if (words.n == 0)
+		buf_puts(&words, "none");
+	return arena_str(a, buf_str(&words));
+}
+
+/* ---- OpenClaw's way to report an error with --json ---- */
+
+static void envelope_open(struct jsonw *w, struct str message)
+{
+	jsonw_obj(w);
+	jsonw_kbool(w, "ok", false);
+	jsonw_kobj(w, "error");
+	jsonw_kz(w, "type", "cli_error");
+	jsonw_kstr(w, "message", message);
+	jsonw_obj_end(w);
+}
+
+static void envelope_close(struct jsonw *w)
+{
+	jsonw_obj_end(w);
+	buf_putc(w->out, '\n');
+}
+
+static void put_config_envelope(struct cli *cli, const struct diags *d, const struct err *e)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, cli->out, 2);
+	envelope_open(&w, str_z(e->msg));
+	jsonw_karr(&w, "issues");
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->v[i].severity != SEVERITY_ERROR)
+			continue;
+		jsonw_obj(&w);
+		jsonw_kstr(&w, "path", d->v[i].key.n ? d->v[i].key : STR("<root>"));
+		jsonw_kstr(&w, "message", d->v[i].text);
+		jsonw_obj_end(&w);
+	}
+	jsonw_arr_end(&w);
+	envelope_close(&w);
+}
+
+static void put_refusal_envelope(struct cli *cli, const struct decision *d)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, cli->out, 2);
+	envelope_open(&w, d->message);
+	envelope_close(&w);
+}
+
+/* ---- loading ---- */
+
+static int load(struct explain *x, struct err *e)
+{
+	struct cli *cli = x->cli;
+	int r = input_facts(cli, &x->facts, e);
+
+	if (r < 0)
+		return r;
+	/* OpenClaw's own answer does not depend on what this host can run. */
+	if (as_openclaw(cli) && !cli->backends.has)
+		x->facts.backends |= 1u << BACKEND_DOCKER;
+	r = input_config(cli, &x->facts, &x->diags, &x->config, e);
+	if (r < 0)
+		return r;
+	r = input_request(cli, &x->config, &x->request, e);
+	x->request.facts = x->facts;
+	return r;
+}
+
+static int load_failed(struct explain *x, int r, const struct err *e)
+{
+	if (as_openclaw(x->cli) && x->cli->json)
+		put_config_envelope(x->cli, &x->diags, e);
+	if (x->diags.n_errors == 0)
+		return r;
+	output_diags(&x->diags, SEVERITY_ERROR);
+	return EXIT_TROUBLE;
+}
+
+/* ---- the three shapes ---- */
+
+static int verdict_status(const struct decision *d)
+{
+	return d->verdict == VERDICT_ALLOW ? 0 : EXIT_REFUSED;
+}
+
+static int explain_as_openclaw(struct explain *x, struct err *e)
+{
+	struct request where = x->request;
+	struct decision *d = ARENA_NEW(x->cli->arena, struct decision);
+	struct jsonw w;
+	int r;
+
+	if (!d)
+		return err_set(e, ERR_LIMIT, "out of memory");
+
+	/* The shape is about who and where; the tool counts for the exit status alone. */
+	where.tool = (struct str){ 0 };
+	where.argv = (struct strs){ 0 };
+	where.command = (struct str){ 0 };
+	r = decide(&x->config, &where, x->cli->arena, d, e);
+	if (r < 0)
+		return r;
+	if (d->verdict != VERDICT_ALLOW && d->stopped_at == STAGE_IDENTITY) {
+		if (!x->cli->json)
+			return err_set(e, ERR_DENIED, STR_FMT, STR_ARG(d->message));
+		put_refusal_envelope(x->cli, d);
+		return EXIT_REFUSED;
+	}
+	if (x->cli->json) {
+		jsonw_init(&w, x->cli->out, 2);
+		explain_openclaw(&x->config, &where, d, &w);
+		buf_putc(x->cli->out, '\n');
+	} else {
+		explain_openclaw_text(&x->config, &where, d, x->cli->out);
+	}
+	if (x->request.tool.n == 0)
+		return 0;
+	r = decide(&x->config, &x->request, x->cli->arena, d, e);
+	return r < 0 ? r : verdict_status(d);
+}
+
+static int explain_one(struct explain *x, struct err *e)
+{
+	struct cli *cli = x->cli;
+	struct explain_opts o = {
+		.verbose = cli->verbose,
+		.colour = output_wants_colour(cli),
+		.banner = !cli->quiet,
+		.assumed = assumed_words(cli->arena, x->facts.backends),
+	};
+	struct decision *d = ARENA_NEW(cli->arena, struct decision);
+	struct jsonw w;
+	int r;
+
+	if (!d)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	r = decide(&x->config, &x->request, cli->arena, d, e);
+	if (r < 0)
+		return r;
+	if (cli->json) {
+		jsonw_init(&w, cli->out, 2);
+		explain_json(d, &o, &w);
+		buf_putc(cli->out, '\n');
+	} else {
+		explain_text(d, &o, cli->out);
+	}
+	return verdict_status(d);
+}
+
+int run_explain(struct cli *cli, struct err *e)
+{
+	struct explain *x = ARENA_NEW(cli->arena, struct explain);
+	int r;
+
+	if (!x)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	x->cli = cli;
+	x->diags.arena = cli->arena;
+	r = load(x, e);
+	if (r < 0)
+		return load_failed(x, r, e);
+	if (!cli->quiet)
+		output_diags(&x->diags, SEVERITY_WARN);
+	if (cli->matrix) {
+		r = explain_matrix(&x->config, &x->request, cli->arena, cli->json, cli->out, e);
+		return r < 0 ? r : 0;
+	}
+	return as_openclaw(cli) ? explain_as_openclaw(x, e) : explain_one(x, e);
+}

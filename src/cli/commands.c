@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every command and every option, once.
+ */
+#include "cli/cli.h"
+
+#include "model/decision.h"
+
+#include <stddef.h>
+
+#define AT(field) .at = offsetof(struct cli, field)
+#define TABLE(t)                                          \
+	{                                                 \
+		.v = (t), .n = sizeof(t) / sizeof((t)[0]) \
+	}
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+/* Options with the same number exclude each other. */
+enum { X_NONE = 0, X_LOUDNESS, X_SHAPE, X_COMMAND };
+
+/* clang-format off */
+const struct enum_name format_words[] = {
+	{ "creel", FORMAT_CREEL },
+	{ "athena", FORMAT_ATHENA },
+	{ "openclaw", FORMAT_OPENCLAW },
+	{ "allowlist", FORMAT_ALLOWLIST },
+	{ "openclaw-net", FORMAT_OPENCLAW_NET },
+	{ "ansible", FORMAT_ANSIBLE },
+	/* the words that import: [{format: …}] uses */
+	{ "athena-yaml", FORMAT_ATHENA },
+	{ "openclaw-json5", FORMAT_OPENCLAW },
+	{ "allowlist-json", FORMAT_ALLOWLIST },
+	{ "ansible-vars", FORMAT_ANSIBLE },
+	{ NULL, 0 },
+};
+static const struct enum_name as_names[] = { { "creel", 0 }, { "openclaw", 1 }, { NULL, 0 } };
+
+static const struct arg_option common_options[] = {
+	{ .name = "config", .letter = 'c', .kind = ARG_LIST, AT(config), .meta = "[FORMAT:]FILE", .hint = HINT_CONFIG,
+	  .help = "read this configuration; repeatable, later ones win. FORMAT is creel, athena, openclaw, allowlist, "
+		  "openclaw-net or ansible; without it the content tells" },
+	{ .name = "no-default-config", .kind = ARG_FLAG, AT(no_default_config),
+	  .help = "do not look for ~/.openclaw/creel.json5 and .athena/settings.yaml" },
+	{ .name = "profile", .kind = ARG_TEXT, AT(profile), .meta = "NAME", .names = profile_names,
+	  .help = "defaults of one source system" },
+	{ .name = "set", .letter = 'e', .kind = ARG_LIST, AT(sets), .meta = "KEY=VALUE", .hint = HINT_KEY,
+	  .help = "set one option by its dotted name or a sandbox_* variable; or several as '{json}'; repeatable" },
+	{ .name = "compat", .kind = ARG_TEXT, AT(compat), .meta = "NAME", .names = compat_names,
+	  .help = "follow the documents, or OpenClaw as it behaves in that version" },
+	{ .name = "session", .kind = ARG_TEXT, AT(session), .meta = "KEY",
+	  .help = "session key, such as agent:main:main or untrusted:pr-482" },
+	{ .name = "agent", .kind = ARG_TEXT, AT(agent), .meta = "ID", .help = "agent that asks" },
+	{ .name = "sandbox", .kind = ARG_TEXT, AT(sandbox), .meta = "MODE", .names = trust_names,
+	  .help = "trust mode for this call; it can make the rules' mode stricter, not weaker" },
+	{ .name = "state-dir", .kind = ARG_TEXT, AT(state_dir), .meta = "DIR", .hint = HINT_DIR,
+	  .help = "OpenClaw's state directory instead of $OPENCLAW_STATE_DIR or ~/.openclaw" },
+	{ .name = "json", .kind = ARG_FLAG, AT(json), .help = "print JSON for programs" },
+	{ .name = "quiet", .letter = 'q', .kind = ARG_FLAG, AT(quiet), .exclude = X_LOUDNESS,
+	  .help = "no banner, no warnings; the result and errors only" },
+	{ .name = "verbose", .letter = 'v', .kind = ARG_FLAG, AT(verbose), .exclude = X_LOUDNESS,
+	  .help = "every reason with the place it comes from" },
+	{ .name = "help", .letter = 'h', .kind = ARG_FLAG, AT(help), .help = "show help for the command and exit" },
+	{ .name = "version", .kind = ARG_FLAG, AT(version), .help = "show the version and exit" },
+};
+
+static const struct arg_option explain_options[] = {
+	{ .name = "tool", .kind = ARG_TEXT, AT(tool), .meta = "TOOL",
+	  .help = "tool that is called, by any of its names; a command alone means exec" },
+	{ .name = "command", .kind = ARG_TEXT, AT(command), .meta = "TEXT", .exclude = X_COMMAND,
+	  .help = "the command as one string, as a model sends it, instead of words after --" },
+	{ .name = "matrix", .kind = ARG_FLAG, AT(matrix), .exclude = X_SHAPE,
+	  .help = "one line for each session and tool: the sessions of all rules, agents and built-in prefixes" },
+	{ .name = "as", .kind = ARG_TEXT, AT(as), .meta = "SHAPE", .names = as_names, .exclude = X_SHAPE,
+	  .help = "print creel's own record, or what OpenClaw's sandbox explain prints" },
+	{ .name = "via", .kind = ARG_TEXT, AT(via), .meta = "DOOR", .names = via_names,
+	  .help = "door through which the call comes; guard means a caller with a valid token" },
+	{ .name = "channel", .kind = ARG_TEXT, AT(channel), .meta = "NAME", .help = "channel of the call, such as telegram" },
+	{ .name = "chat-id", .kind = ARG_TEXT, AT(chat_id), .meta = "ID", .help = "chat on that channel" },
+	{ .name = "sender", .kind = ARG_TEXT, AT(sender), .meta = "ID", .help = "who sent the message, for lists by sender" },
+	{ .name = "provider", .kind = ARG_TEXT, AT(provider), .meta = "NAME", .help = "model provider, for lists by provider" },
+	{ .name = "model", .kind = ARG_TEXT, AT(model), .meta = "NAME", .help = "model, for lists by provider/model" },
+	{ .name = "elevated", .kind = ARG_FLAG, AT(elevated), .help = "the call asks for elevated execution on the host" },
+	{ .name = "allow-weaken", .kind = ARG_FLAG, AT(allow_weaken),
+	  .help = "let --sandbox go below what the rules say" },
+	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS", .help = "timeout that the call asks for" },
+	{ .name = "assume-backends", .kind = ARG_TEXT, AT(backends), .meta = "LIST",
+	  .help = "suppose that these backends work here: none, or a list of native, docker and opensandbox" },
+};
+
+static const struct arg_option check_options[] = {
+	{ .name = "strict", .kind = ARG_FLAG, AT(strict), .help = "warnings fail too (exit 125)" },
+};
+
+static const struct arg_option show_options[] = {
+	{ .name = "origin", .kind = ARG_FLAG, AT(origin), .help = "with every value, where it comes from" },
+	{ .name = "all", .kind = ARG_FLAG, AT(all), .help = "defaults too, not only what was set" },
+	{ .name = "as", .kind = ARG_TEXT, AT(show_as), .meta = "FORMAT", .names = format_words, .hidden_names = true,
+	  .help = "in another format's shape: athena, openclaw, allowlist, openclaw-net or ansible" },
+};
+
+static const struct arg_option import_options[] = {
+	{ .name = "write", .kind = ARG_OPTIONAL, AT(write_to), .meta = "PATH",
+	  .help = "write the result to PATH (~/.openclaw/creel.json5 unless given), mode 0600, instead of printing it" },
+	{ .name = "force", .kind = ARG_FLAG, AT(force), .help = "replace a file that exists" },
+};
+
+static const struct arg_word import_words[] = {
+	{ .name = "FORMAT", .names = format_words },
+	{ .name = "FILE", .hint = HINT_FILE },
+	{ .name = "PATH", .hint = HINT_FILE, .optional = true },
+};
+static const struct arg_word help_words[] = {
+	{ .name = "COMMAND", .optional = true },
+	{ .name = "COMMAND", .optional = true },
+};
+static const struct arg_word completion_words[] = { { .name = "SHELL", .names = shell_names } };
+static const struct arg_word manual_words[] = { { .name = "PART", .names = manual_names } };
+
+static const struct command config_commands[] = {
+	{ .name = "check", .summary = "check the configuration and look for risky or useless settings",
+	  .about = "Reads the configuration as every other command does and prints each error as "
+		   "file:line:column: key: what is wrong and what is accepted. Then it looks for rules that can never "
+		   "match, grants that contradict each other and risky values, each with the fix.",
+	  .examples = "creel config check --strict\tfail on warnings too\n"
+		      "creel config check -c openclaw:openclaw.json --json\tfindings as JSON\n",
+	  .options = TABLE(check_options), .run = run_config_check },
+	{ .name = "show", .summary = "print the configuration in force",
+	  .about = "Prints what was set by profile, files, variables and flags as one creel.json5, which reads back to the "
+		   "same configuration. Values that came from the environment are shown as they are written, secrets never.",
+	  .examples = "creel config show --all --origin\tevery value with its source\n"
+		      "creel --profile bilrost config show --as openclaw | jq .agents.defaults.sandbox\tas openclaw.json\n",
+	  .options = TABLE(show_options), .run = run_config_show },
+	{ .name = "import", .summary = "turn a foreign configuration file into creel.json5",
+	  .usage = "FORMAT FILE [PATH]",
+	  .about = "Reads one file of FORMAT (creel, athena, openclaw, allowlist, openclaw-net or ansible) and prints it in "
+		   "canonical form, or writes it with --write. A file is written whole or not at all.",
+	  .examples = "creel config import openclaw ~/.openclaw/openclaw.json --write\twrite ~/.openclaw/creel.json5\n",
+	  .options = TABLE(import_options), .words = import_words, .n_words = COUNT(import_words),
+	  .run = run_config_import },
+	{ .name = "schema", .summary = "print the JSON Schema of creel.json5",
+	  .about = "Prints a JSON Schema made from the table of options, for editors and other programs.",
+	  .run = run_config_schema },
+	{ .name = "keys", .summary = "print every option's dotted name, one on a line",
+	  .about = "These are the names that -e takes and that creel.json5(5) describes.", .run = run_config_keys },
+};
+
+static const struct command commands[] = {
+	{ .name = "explain", .summary = "say what would happen to a tool call, and why",
+	  .usage = "[-- CMD [ARG...]]",
+	  .about = "Decides the call exactly as it will be decided when it runs, runs nothing, and prints each stage: identity, "
+		   "mode, tool policy, backend, network, mounts, environment, limits, verdict. The exit status is 0 for ALLOW "
+		   "(or when no tool is asked about and nothing is refused), 126 when policy refuses, 125 for bad usage or a bad configuration.",
+	  .examples = "creel explain --session untrusted:pr-482 --tool bash -- pytest -q\tone call\n"
+		      "creel explain --matrix -c new.json5\tall sessions and tools, made to be compared with diff\n"
+		      "creel explain --compat openclaw-2026.9 --as openclaw --json -c openclaw:openclaw.json\tas OpenClaw prints it\n",
+	  .options = TABLE(explain_options), .takes_command = true, .run = run_explain },
+	{ .name = "config", .summary = "check, show and convert configuration",
+	  .about = "Works on the configuration that the common options name, in any of the formats.",
+	  .subs = config_commands, .n_subs = COUNT(config_commands) },
+	{ .name = "version", .summary = "print the version",
+	  .about = "Prints the version; with --json also what this build contains.", .run = run_version },
+	{ .name = "help", .summary = "show help for a command", .usage = "[COMMAND...]",
+	  .about = "Shows what --help of that command shows.", .words = help_words, .n_words = COUNT(help_words),
+	  .run = run_help },
+	{ .name = "completion", .summary = "print a shell's completion script", .usage = "bash|zsh|fish",
+	  .about = "Prints the script that the build installs for that shell.", .hidden = true, .words = completion_words,
+	  .n_words = COUNT(completion_words), .run = run_completion },
+	{ .name = "manual", .summary = "print a generated part of the manual", .usage = "commands|options|codes|keys",
+	  .about = "Prints scdoc text made from the tables, for the build of the manual pages.", .hidden = true,
+	  .words = manual_words, .n_words = COUNT(manual_words), .run = run_manual },
+};
+
+const struct command creel_command = {
+	.name = "creel", .summary = "runs the tool calls of AI agents in sandboxes",
+	.usage = "COMMAND",
+	.about = "creel decides who may run what, where, and with which walls around it. This version decides and explains; "
+		 "it reads creel.json5 and the configuration of five other systems as they are.",
+	.examples = "creel explain --tool exec -- make test\twhat would happen to this call\n"
+		    "creel config check\tis the configuration right\n",
+	.options = TABLE(common_options), .subs = commands, .n_subs = COUNT(commands),
+};
+/* clang-format on */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the writers of completion scripts share.
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+/* "a b c" */
+void words_put(struct buf *out, const struct enum_name *names, char separator);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/completion_priv.h"
+
+/* Inside '…[here]…': the quote ends the string, and [ ] : \ are _arguments' own. */
+static void put_text(struct buf *out, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if (*p == '\'') {
+			buf_puts(out, "'\\''");
+			continue;
+		}
+		if (*p == '[' || *p == ']' || *p == ':' || *p == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, *p);
+	}
+}
+
+static void put_action(struct buf *out, const struct enum_name *names, enum arg_hint hint)
+{
+	static const char *const action[] = {
+		[HINT_NONE] = "",         [HINT_FILE] = "_files",     [HINT_DIR] = "_files -/",
+		[HINT_CONFIG] = "_files", [HINT_KEY] = "_creel_keys",
+	};
+
+	if (names) {
+		buf_putc(out, '(');
+		words_put(out, names, ' ');
+		buf_putc(out, ')');
+	} else {
+		buf_puts(out, action[hint]);
+	}
+}
+
+/* One spelling of an option; `name` with its dashes. */
+static void put_spec(struct buf *out, const struct arg_option *o, const char *name, bool letter)
+{
+	static const char *const value[] = {
+		[ARG_FLAG] = "",    [ARG_TEXT] = "=",      [ARG_LIST] = "=",
+		[ARG_NUMBER] = "=", [ARG_OPTIONAL] = "=-",
+	};
+
+	buf_puts(out, "\t'");
+	if (o->kind == ARG_LIST)
+		buf_putc(out, '*');
+	else if (o->letter)
+		buf_printf(out, "(-%c --%s)", o->letter, o->name);
+	buf_printf(out, "%s%s[", name, letter && o->kind != ARG_FLAG ? "+" : value[o->kind]);
+	put_text(out, o->help);
+	buf_puts(out, "]");
+	if (o->meta) {
+		buf_puts(out, o->kind == ARG_OPTIONAL ? "::" : ":");
+		put_text(out, o->meta);
+		buf_putc(out, ':');
+		put_action(out, o->names, o->hint);
+	}
+	buf_puts(out, "'\n");
+}
+
+static void put_option(struct buf *out, const struct arg_option *o)
+{
+	char name[64];
+
+	if (o->letter) {
+		(void)snprintf(name, sizeof(name), "-%c", o->letter);
+		put_spec(out, o, name, true);
+	}
+	(void)snprintf(name, sizeof(name), "--%s", o->name);
+	put_spec(out, o, name, false);
+}
+
+static void put_options(struct buf *out, const struct arg_options *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		put_option(out, &o->v[i]);
+}
+
+/* '1:command:((explain\:"..." …))' */
+static void put_commands(struct buf *out, const struct command *c)
+{
+	buf_puts(out, "\t'1:command:((");
+	for (size_t i = 0; i < c->n_subs; i++) {
+		if (c->subs[i].hidden)
+			continue;
+		buf_printf(out, "%s\\:\"", c->subs[i].name);
+		put_text(out, c->subs[i].summary);
+		buf_puts(out, "\" ");
+	}
+	buf_puts(out, "))'\n");
+}
+
+static void put_words(struct buf *out, const struct command *c)
+{
+	for (size_t i = 0; i < c->n_words; i++) {
+		buf_printf(out, "\t'%zu:%s%s:", i + 1, c->words[i].optional ? ":" : "", c->words[i].name);
+		put_action(out, c->words[i].names, c->words[i].hint);
+		buf_puts(out, "'\n");
+	}
+	if (c->takes_command)
+		buf_puts(out, "\t'*::command: _normal'\n");
+}
+
+static void put_function(struct buf *out, const char *parent, const struct command *c)
+{
+	buf_printf(out, "%s_%s() {\n\tlocal curcontext=\"$curcontext\" line state\n", parent, c->name);
+	buf_printf(out, "\t_arguments -C $_creel_common $%s_%s_args\n", parent, c->name);
+	if (c->n_subs) {
+		buf_puts(out, "\tcase $line[1] in\n");
+		for (size_t i = 0; i < c->n_subs; i++)
+			if (!c->subs[i].hidden)
+				buf_printf(out, "\t%s) %s_%s_%s ;;\n", c->subs[i].name, parent, c->name,
+					   c->subs[i].name);
+		buf_puts(out, "\tesac\n");
+	}
+	buf_puts(out, "}\n");
+}
+
+static void put_args(struct buf *out, const char *parent, const struct command *c)
+{
+	buf_printf(out, "%s_%s_args=(\n", parent, c->name);
+	put_options(out, &c->options);
+	if (c->n_subs) {
+		put_commands(out, c);
+		buf_puts(out, "\t'*::arg:->args'\n");
+	}
+	put_words(out, c);
+	buf_puts(out, ")\n");
+}
+
+static void put_tree(struct buf *out, const char *parent, const struct command *c)
+{
+	char prefix[128];
+
+	put_args(out, parent, c);
+	put_function(out, parent, c);
+	(void)snprintf(prefix, sizeof(prefix), "%s_%s", parent, c->name);
+	for (size_t i = 0; i < c->n_subs; i++)
+		if (!c->subs[i].hidden)
+			put_tree(out, prefix, &c->subs[i]);
+}
+
+void completion_zsh(struct buf *out)
+{
+	struct command program = creel_command;
+
+	program.options = (struct arg_options){ 0 }; /* in _creel_common, for every command */
+	buf_puts(out, "#compdef creel\n"
+		      "# zsh completion for creel; made by 'creel completion zsh'\n"
+		      "_creel_keys() {\n"
+		      "\tlocal -a keys\n"
+		      "\tkeys=(${(f)\"$(_call_program keys creel config keys 2>/dev/null)\"})\n"
+		      "\tcompadd -S = -a keys\n"
+		      "}\n"
+		      "_creel_common=(\n");
+	put_options(out, &creel_command.options);
+	buf_puts(out, ")\n");
+	put_tree(out, "", &program);
+	buf_puts(out, "_creel \"$@\"\n");
+}

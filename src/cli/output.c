@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int write_all(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text = str_from(text, (size_t)n);
+	}
+	return 0;
+}
+
+int output_all(int fd, struct str text, struct err *e)
+{
+	int r = write_all(fd, text);
+
+	return r < 0 ? err_sys(e, -r, "write standard output") : 0;
+}
+
+void output_complain(struct str text)
+{
+	(void)write_all(STDERR_FILENO, text); /* there is nobody left to tell */
+}
+
+void output_diags(const struct diags *d, enum severity least)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	buf_init(&text, OUTPUT_MAX);
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].severity <= least)
+			diag_put(&text, &d->v[i]);
+	if (d->n_dropped)
+		buf_printf(&text, "creel: %zu more of these are not shown\n", d->n_dropped);
+	output_complain(buf_str(&text));
+}
+
+bool output_wants_colour(const struct cli *cli)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	return !cli->json && !(no_colour && *no_colour) && isatty(STDOUT_FILENO) == 1;
+}
+
+/* ---- whole files ---- */
+
+/* ".name.XXXXXX" beside the target, so that the rename stays in one file system. */
+static int temp_beside(const char *path, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	int dir = slash ? (int)(slash - path) + 1 : 0;
+	int n = snprintf(out, size, "%.*s.%s.%ld", dir, path, path + dir, (long)getpid());
+
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static int fill(const char *temp, struct str text, bool *ret_made)
+{
+	_cleanup_close_ int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	*ret_made = true;
+	r = write_all(fd, text);
+	if (r < 0)
+		return r;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int move(const char *temp, const char *path, bool replace)
+{
+	if (replace)
+		return rename(temp, path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A file system without RENAME_NOREPLACE: a hard link refuses an existing name just as well. */
+	if (link(temp, path) < 0)
+		return -errno;
+	(void)unlink(temp);
+	return 0;
+}
+
+int output_file(const char *path, struct str text, bool replace, struct err *e)
+{
+	_cleanup_free_ char *real = replace ? realpath(path, NULL) : NULL; /* a symlink stays a symlink */
+	const char *target = real ? real : path;
+	char temp[PATH_MAX];
+	bool made = false;
+	int r;
+
+	r = temp_beside(target, temp, sizeof(temp));
+	if (r < 0)
+		return err_sys(e, -r, "write '%s'", path);
+	r = fill(temp, text, &made);
+	if (r == 0)
+		r = move(temp, target, replace);
+	if (r < 0 && made)
+		(void)unlink(temp);
+	if (r == -EEXIST)
+		return err_set(e, ERR_USAGE, "'%s' exists; --force replaces it", made ? path : temp);
+	if (r == 0)
+		return 0;
+	return err_sys(e, -r, "write '%s'", path);
+}
