@@ -20,9 +20,17 @@
 int decide(const struct config *c, const struct request *r, struct arena *a, struct decision *ret,
 	   struct err *e);
 
+/* How a person wants to see it. */
+struct explain_opts {
+	bool verbose; /* every reason with the place it comes from */
+	bool colour;
+	bool banner;        /* S0's line about the sandbox mode first */
+	struct str assumed; /* backends that were supposed and not probed, "native,docker"; empty = says nothing */
+};
+
 /* Printers of the record. */
-void explain_text(const struct decision *d, bool verbose, struct buf *out);
-void explain_json(const struct decision *d, struct jsonw *w);
+void explain_text(const struct decision *d, const struct explain_opts *o, struct buf *out);
+void explain_json(const struct decision *d, const struct explain_opts *o, struct jsonw *w);
 /* The shape of `openclaw sandbox explain --json`. */
 void explain_openclaw(const struct config *c, const struct request *r, const struct decision *d,
 		      struct jsonw *w);
