@@ -15,21 +15,6 @@ static const char *const secret_endings[] = {
 /* clang-format on */
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static bool is_start(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-}
-
-bool env_name_valid(struct str name)
-{
-	if (name.n == 0 || !is_start(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_start(name.p[i]) && (name.p[i] < '0' || name.p[i] > '9'))
-			return false;
-	return true;
-}
-
 bool env_name_is_loader(struct str name)
 {
 	for (size_t i = 0; i < LEN(loader_prefixes); i++)

@@ -2,10 +2,7 @@
 /* What the name of a variable tells. Values are never looked at here. */
 #pragma once
 
-#include "base/str.h"
-
-/* [A-Za-z_][A-Za-z0-9_]* */
-bool env_name_valid(struct str name);
+#include "model/names.h"
 
 /* Makes the loader, libc or a shell run or read something before the program starts: kept out of every sandbox. */
 bool env_name_is_loader(struct str name);
