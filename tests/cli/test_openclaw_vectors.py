@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What OpenClaw 2026.9 itself answered to `sandbox explain --json`, and what creel answers to the same."""
+import json
+import pathlib
+
+import pytest
+
+VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors/openclaw-explain"
+vectors = [json.loads(p.read_text()) for p in sorted(VECTORS.glob("*.json"))]
+
+TOP = ["agentId", "sessionKey", "mainSessionKey", "elevated"]
+SANDBOX = ["mode", "scope", "backend", "workspaceAccess", "workspaceRoot", "workspaceSource", "sessionIsSandboxed",
+           "tools"]
+
+
+def test_there_are_vectors_to_compare_with():
+    assert len(vectors) >= 82
+
+
+def in_home(value, home):
+    """The vectors write the home directory as ~."""
+    if isinstance(value, str):
+        return str(home) + value[1:] if value == "~" or value.startswith("~/") else value
+    if isinstance(value, list):
+        return [in_home(v, home) for v in value]
+    if isinstance(value, dict):
+        return {k: in_home(v, home) for k, v in value.items()}
+    return value
+
+
+def run(creel, vector):
+    config = creel.home / ".openclaw/openclaw.json"
+    config.parent.mkdir()
+    config.write_text(vector["config"])
+    for name, text in vector.get("files", {}).items():
+        path = pathlib.Path(in_home(name, creel.home))
+        path = path if path.is_absolute() else config.parent / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return creel("explain", "--compat", "openclaw-2026.9", "--as", "openclaw", "--json", "-c", f"openclaw:{config}",
+                 *vector["args"], env=in_home(vector.get("env", {}), creel.home))
+
+
+def check_mounts(got, want, root):
+    assert len(got) == len(want)
+    for g, w in zip(got, want):
+        if w["hostRoot"] == "<workspace>":  # a directory whose name is a hash
+            assert g["hostRoot"].startswith(root.rstrip("/") + "/")
+            assert ".." not in g["hostRoot"]
+            g, w = {**g, "hostRoot": ""}, {**w, "hostRoot": ""}
+        assert g == w
+
+
+@pytest.mark.parametrize("vector", vectors, ids=lambda v: v["name"])
+def test_answer_is_openclaws(creel, vector):
+    got = run(creel, vector)
+    if vector["exit"] != 0:
+        assert got.status in (125, 126), got
+        assert got.json["ok"] is False
+        assert got.json["error"]["type"] == "cli_error"
+        return
+    assert got.status == 0, got
+    want, have = in_home(vector["explain"], creel.home), got.json
+    for key in TOP:
+        assert have[key] == want[key], key
+    for key in SANDBOX:
+        assert have["sandbox"][key] == want["sandbox"][key], key
+    check_mounts(have["sandbox"]["workspaceMounts"], want["sandbox"]["workspaceMounts"],
+                 want["sandbox"]["workspaceRoot"])
+    if want["sandbox"]["backend"] != "ssh":  # that one ends in a hash of this machine
+        assert have["sandbox"].get("runtimeWorkdir") == want["sandbox"].get("runtimeWorkdir")
+
+
+def test_members_stand_in_openclaws_order(creel):
+    creel.file("c.json", {"agents": {"defaults": {"sandbox": {"mode": "all"}}}})
+    out = creel("explain", "--as", "openclaw", "--json", "-c", "openclaw:c.json", status=0).json
+    assert list(out) == ["docsUrl", "agentId", "sessionKey", "mainSessionKey", "sandbox", "elevated", "fixIt"]
+    assert list(out["sandbox"]) == [
+        "mode", "scope", "backend", "workspaceAccess", "workspaceRoot", "effectiveHostWorkspaceRoot", "runtimeWorkdir",
+        "workspaceMounts", "workspaceSource", "sessionIsSandboxed", "tools"]
+    assert list(out["sandbox"]["tools"]) == ["allow", "deny", "sources"]
+    assert out["fixIt"][:2] == ["agents.defaults.sandbox.mode=off", "agents.entries.*.sandbox.mode=off"]
+
+
+def test_text_form_has_openclaws_headings(creel):
+    creel.file("c.json", {"agents": {"defaults": {"sandbox": {"mode": "non-main"}}}})
+    out = creel("explain", "--compat", "openclaw-2026.9", "--as", "openclaw", "-c", "openclaw:c.json", "--session",
+                "agent:main:telegram:group:1", status=0).out
+    for heading in ["Effective sandbox:", "Sandbox tool policy:", "Elevated:", "Hint:", "Fix-it:", "Docs:",
+                    "runtime: sandboxed", "mode: non-main scope: agent", "channel: "]:
+        assert heading in out
+
+
+def test_tool_decides_the_exit_status_of_openclaws_shape(creel):
+    creel.file("c.json", {"agents": {"defaults": {"sandbox": {"mode": "all"}}}, "tools": {"deny": ["exec"]}})
+    common = ["explain", "--compat", "openclaw-2026.9", "--as", "openclaw", "--json", "-c", "openclaw:c.json"]
+    assert creel(*common, status=0).json == creel(*common, "--tool", "exec", "--", "true", status=126).json
