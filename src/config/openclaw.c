@@ -18,11 +18,19 @@ static struct str file_of(const struct oc *o, const struct value *v)
 	return lo < o->n_places && o->places[lo].v == v ? o->files[o->places[lo].file] : o->files[0];
 }
 
+static bool is_entries(const struct trail *t)
+{
+	return t->up && t->up->up && !t->up->up->up && str_eq(t->key, STR("entries")) &&
+	       str_eq(t->up->key, STR("agents"));
+}
+
 struct at oc_at(struct oc *o, const struct trail *t, const struct value *v)
 {
 	struct at at = { .file = o->files[0] };
 
-	if (t->up) {
+	if (o->from_list && is_entries(t)) {
+		at.key = STR("agents.list"); /* as the file has it */
+	} else if (t->up) {
 		at = oc_at(o, t->up, v);
 		at = t->key.p ? at_key(o->l, &at, t->key) : at_index(o->l, &at, t->index);
 	}
@@ -30,7 +38,8 @@ struct at oc_at(struct oc *o, const struct trail *t, const struct value *v)
 	return at;
 }
 
-void oc_bad(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt, ...)
+void oc_bad(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt,
+	    ...)
 {
 	struct at at = oc_at(o, t, v);
 	char text[1024];
@@ -42,7 +51,8 @@ void oc_bad(struct oc *o, const struct trail *t, const struct value *v, const ch
 	bad(o->l, &at, v, code, "%s", text);
 }
 
-void oc_warn(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt, ...)
+void oc_warn(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt,
+	     ...)
 {
 	struct at at = oc_at(o, t, v);
 	struct origin origin = origin_of(&at, v);
@@ -67,6 +77,8 @@ void read_openclaw(struct load *l, struct value *root, struct str file)
 	oc_vars(&o, root);
 	oc_roster(&o, root);
 	oc_check(&o, root);
+	if (l->diags->n_errors == errors)
+		oc_check_roster(&o, root);
 	if (l->diags->n_errors == errors)
 		oc_check_cross(&o, root);
 	if (l->diags->n_errors == errors)

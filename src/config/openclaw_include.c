@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * $include: an object with this key becomes the content of the files it names, with its other keys merged over
- * it. What is read must be a plain file of one name, at most 2 MiB, in the directory of the main file or below
- * OPENCLAW_INCLUDE_ROOTS, both as written and where it really lies. Whoever can write a config file can so not
- * make us read /etc/shadow into a message.
+ * $include: an object with this key becomes the content of the files it names, with its other keys merged
+ * over it. What is read must be a plain file of one name, at most 2 MiB, in the directory of the main file or
+ * below OPENCLAW_INCLUDE_ROOTS, both as written and where it really lies. Whoever can write a config file can
+ * so not make us read /etc/shadow into a message.
  */
 #include "config/openclaw_priv.h"
 
@@ -11,6 +11,7 @@
 #include "data/json.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 
 #define INCLUDE_MAX_DEPTH 10
@@ -91,7 +92,10 @@ static void join_arrays(struct oc *o, struct value *dst, const struct value *src
 
 static void merge(struct oc *o, struct value *dst, const struct value *src);
 
-/* Copies the members that may stay and tells where the others stood. Keys are unique, so those are three at most. */
+/*
+ * Copies the members that may stay and tells where the others stood. Keys are unique, so those are three at
+ * most.
+ */
 static size_t copy_members(struct member *to, const struct value *from, size_t dropped[static 3],
 			   size_t *ret_n)
 {
@@ -276,7 +280,7 @@ static bool include_one(struct oc *o, const struct frame *f, const struct value 
 {
 	struct str dir = oc_path_dir(f->path), path, text;
 	struct frame inner = { .up = f, .depth = f->depth + 1 };
-	struct json_opts opts = { .json5 = true, .dup = JSON_DUP_LAST, .max_bytes = INCLUDE_MAX_BYTES };
+	struct json_opts opts = { .json5 = true, .dup_keys = JSON_DUP_LAST, .max_bytes = INCLUDE_MAX_BYTES };
 	struct err e = { 0 };
 
 	path = oc_path_join(o->l->a, dir, at->s);
@@ -414,6 +418,30 @@ static void settle(struct oc *o, struct value *v)
 		return;
 	for (size_t i = 0; i < v->obj.n; i++)
 		settle(o, &v->obj.m[i].v);
+}
+
+/* Sorted insertion keeps file_of() a binary search; this happens once for each agent of a list at most. */
+void oc_moved(struct oc *o, const struct value *from, const struct value *to)
+{
+	struct oc_place *p;
+	size_t at = 0;
+
+	while (at < o->n_places && o->places[at].v != from)
+		at++;
+	if (at == o->n_places)
+		return;
+	p = arena_grow(o->l->a, o->places, o->n_places, &o->cap_places, sizeof(*p),
+		       _Alignof(struct oc_place));
+	if (!p)
+		return;
+	o->places = p;
+	o->places[o->n_places++] = (struct oc_place){ .v = to, .file = o->places[at].file };
+	for (size_t i = o->n_places - 1; i > 0 && o->places[i - 1].v > o->places[i].v; i--) {
+		struct oc_place swap = o->places[i];
+
+		o->places[i] = o->places[i - 1];
+		o->places[i - 1] = swap;
+	}
 }
 
 static int by_value(const void *a, const void *b)

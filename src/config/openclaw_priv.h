@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the OpenClaw reader share. The order is upstream's: includes are put in, variables are put
- * in, `agents.list` becomes `agents.entries`, then the shape of everything is checked, then what creel knows is
- * taken over. Nothing is taken over from a file that has one error.
+ * What the files of the OpenClaw reader share. The order is upstream's: includes are put in, variables are
+ * put in, `agents.list` becomes `agents.entries`, then the shape of everything is checked, then what creel
+ * knows is taken over. Nothing is taken over from a file that has one error.
  *
- * Two strictnesses. Under compat a file is refused exactly when OpenClaw 2026.9.6 refuses it. In documents mode
- * the parts that creel reads are as strict, but names of older releases and of the fork with the two networks are
- * understood, and what belongs to other parts of OpenClaw is left alone: its shape changes with every release.
+ * Two strictnesses. Under compat a file is refused exactly when OpenClaw 2026.9.6 refuses it. In documents
+ * mode the parts that creel reads are as strict, but names of older releases and of the fork with the two
+ * networks are understood, and what belongs to other parts of OpenClaw is left alone: its shape changes with
+ * every release.
  */
 #pragma once
 
@@ -30,6 +31,7 @@ struct oc {
 	size_t n_files, cap_files;
 	struct oc_place *places; /* sorted by v */
 	size_t n_places, cap_places;
+	bool from_list; /* agents.entries was made of agents.list */
 	struct oc_var *vars;
 	size_t n_vars, cap_vars;
 };
@@ -43,15 +45,18 @@ struct trail {
 
 /* For a message or an origin: the dotted name, and the file that `v` stands in. */
 struct at oc_at(struct oc *o, const struct trail *t, const struct value *v);
-void oc_bad(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-void oc_warn(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void oc_bad(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt,
+	    ...) __attribute__((format(printf, 5, 6)));
+void oc_warn(struct oc *o, const struct trail *t, const struct value *v, const char *code, const char *fmt,
+	     ...) __attribute__((format(printf, 5, 6)));
 
 /* openclaw_include.c: replaces every {$include: ...} in the tree. False after an error. */
 bool oc_include(struct oc *o, struct value *root);
 /* Drops members named __proto__ at any depth, as JavaScript's parsers in effect do. */
 void oc_drop_proto(struct value *v);
+
+/* A value was copied: the copy stands in the same file. */
+void oc_moved(struct oc *o, const struct value *from, const struct value *to);
 
 /* openclaw_path.c: paths as text. */
 struct str oc_path_normal(struct arena *a, struct str path); /* no ".", "..", "//", trailing "/" */
@@ -61,25 +66,29 @@ bool oc_path_within(struct str path, struct str dir); /* equal or below; both no
 /* "~" and "~/..." with the home directory, then absolute against the current one, then normal. */
 struct str oc_path_expand(struct oc *o, struct str path);
 
-/* openclaw_vars.c: ${NAME} in string values. Never fails: a missing variable stays as written, with a warning. */
+/*
+ * openclaw_vars.c: ${NAME} in string values. Never fails: a missing variable stays as written, with a
+ * warning.
+ */
 void oc_vars(struct oc *o, struct value *root);
 /* The value behind a name: the environment, else env.vars. */
 bool oc_getenv(const struct oc *o, struct str name, struct str *ret);
 /* As oc_vars() does for one text. */
 struct str oc_expand(struct oc *o, struct str text);
 
-/* openclaw_agents.c */
-bool oc_roster(struct oc *o, struct value *root);             /* agents.list -> agents.entries */
-struct str oc_agent_id(struct arena *a, struct str id);       /* normalised */
-void oc_check_agents(struct oc *o, const struct value *root); /* owners, duplicates, references to agents */
-/* The entries of the roster, NULL when there is none. */
-const struct value *oc_entries(const struct value *root);
+/* openclaw_agents.c: agents.list becomes agents.entries; who owns what is nobody's in particular. */
+void oc_roster(struct oc *o, struct value *root);
+void oc_check_roster(struct oc *o, const struct value *root);
+struct str oc_agent_id(struct arena *a, struct str id); /* normalised */
+/* The agent that calls without a name are for; empty when there is none. */
+struct str oc_default_agent(struct oc *o, const struct value *root);
 
 /* openclaw_schema.c */
 void oc_check(struct oc *o, const struct value *root);
-/* openclaw_cross.c: what one value says about another. */
+/* openclaw_cross.c: what one value says about another far away. */
 void oc_check_cross(struct oc *o, const struct value *root);
 /* openclaw_map.c, openclaw_map_tools.c */
 void oc_map(struct oc *o, const struct value *root);
 void oc_map_tools(struct oc *o, struct settings *s, const struct value *tools, const struct trail *t);
+struct str oc_number_text(struct oc *o, const struct value *v); /* as JavaScript writes it */
 void oc_map_channels(struct oc *o, const struct value *channels, const struct trail *t);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ${NAME} in string values: replaced by the environment's value, else by env.vars' of the same file. $${NAME} is
- * the text ${NAME}. A variable that is unset or empty stays as written and is warned about, as upstream has it.
+ * ${NAME} in string values: replaced by the environment's value, else by env.vars' of the same file. $${NAME}
+ * is the text ${NAME}. A variable that is unset or empty stays as written and is warned about, as upstream
+ * has it.
  *
- * What came from the environment may be a secret: such values are marked, and messages quote what was written.
- * The environment of a sandbox (docker.env) is not filled in here at all: there, ${NAME} is kept as the name of a
- * secret, and read where a tool is started and allowed to have it.
+ * What came from the environment may be a secret: such values are marked, and messages quote what was
+ * written. The environment of a sandbox (docker.env) is not filled in here at all: there, ${NAME} is kept as
+ * the name of a secret, and read where a tool is started and allowed to have it.
  */
 #include "config/openclaw_priv.h"
 
@@ -37,8 +38,8 @@ static const struct {
 static const char *const read_parts[] = { "agents", "tools", "session", "channels" };
 
 /*
- * Names that a file may not put into the environment: what a loader, shell, interpreter or build tool obeys, and
- * names of credentials that belong to the host.
+ * Names that a file may not put into the environment: what a loader, shell, interpreter or build tool obeys,
+ * and names of credentials that belong to the host.
  */
 static const char *const blocked_prefixes[] = {
 	"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG_", "NPM_CONFIG_", "CARGO_REGISTRIES_", "TF_VAR_",
@@ -175,7 +176,8 @@ struct filled {
 };
 
 /* One reference, escaped reference or other byte of the front of `text`; returns its length. */
-static size_t fill_next(const struct oc *o, struct str text, look_up *value_of, struct buf *b, struct filled *f)
+static size_t fill_next(const struct oc *o, struct str text, look_up *value_of, struct buf *b,
+			struct filled *f)
 {
 	struct str name, value;
 	size_t n = text.p[0] == '$' ? reference(str_from(text, 1), &name) : 0;
@@ -253,40 +255,19 @@ static void fill(struct oc *o, struct value *v, const struct trail *t, enum wher
 	v->s = f.text;
 	if (w != ENV && f.missing.n > 0)
 		oc_warn(o, t, v, "unset_variable",
-			"the variable " STR_FMT " is not set: the text stays as it is written", STR_ARG(f.missing));
+			"the variable " STR_FMT " is not set: the text stays as it is written",
+			STR_ARG(f.missing));
 }
 
 static void walk(struct oc *o, struct value *v, const struct trail *t, enum where w);
 
-/* A list with such a text in it is marked as well: then its origin says what was written. */
-static void mark_array(struct oc *o, struct value *v)
-{
-	_cleanup_buf_ struct buf b = { 0 };
-
-	buf_init(&b, TEXT_MAX);
-	for (size_t i = 0; i < v->arr.n; i++) {
-		const struct value *e = &v->arr.v[i];
-
-		buf_puts(&b, i > 0 ? "," : "");
-		if (e->kind == VALUE_STR)
-			buf_put(&b, e->from_env ? e->raw : e->s);
-	}
-	v->from_env = true;
-	v->raw = arena_str(o->l->a, buf_str(&b));
-}
-
 static void walk_array(struct oc *o, struct value *v, const struct trail *t, enum where w)
 {
-	bool marked = false;
-
 	for (size_t i = 0; i < v->arr.n; i++) {
 		struct trail down = { .up = t, .index = i };
 
 		walk(o, &v->arr.v[i], &down, step(w, (struct str){ 0 }));
-		marked = marked || v->arr.v[i].from_env;
 	}
-	if (marked)
-		mark_array(o, v);
 }
 
 static void walk(struct oc *o, struct value *v, const struct trail *t, enum where w)
@@ -314,7 +295,10 @@ static bool is_read(struct str key)
 	return false;
 }
 
-/* env.vars: what may be referred to although the environment lacks it. */
+/*
+ * env.vars: what may be referred to although the environment lacks it. Older releases took other texts in env
+ * as well; upstream still does so before it refuses them.
+ */
 static void collect(struct oc *o, const struct value *vars)
 {
 	for (size_t i = 0; vars && vars->kind == VALUE_OBJ && i < vars->obj.n; i++) {
@@ -341,6 +325,7 @@ void oc_vars(struct oc *o, struct value *root)
 	if (root->kind != VALUE_OBJ)
 		return;
 	collect(o, value_path(root, "env.vars"));
+	collect(o, value_get(root, STR("env")));
 	for (size_t i = 0; i < root->obj.n; i++) {
 		struct member *m = &root->obj.m[i];
 		struct trail down = { .up = &top, .key = m->key };

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tables of openclaw.json cannot say. Each check gets a value whose types are right. */
+#include "config/openclaw_shape_priv.h"
+
+#include "base/parse.h"
+
+typedef void checker(struct oc *o, const struct value *v, const struct trail *t);
+
+static bool is_filled(const struct value *list)
+{
+	return list && list->kind == VALUE_ARR && list->arr.n > 0;
+}
+
+static void check_policy(struct oc *o, const struct value *v, const struct trail *t)
+{
+	if (is_filled(value_get(v, STR("allow"))) && is_filled(value_get(v, STR("alsoAllow"))))
+		oc_bad(o, t, v, "allow_and_also_allow",
+		       "allow and alsoAllow cannot both have entries in one place, accepted: one list in allow, or a profile "
+		       "and alsoAllow");
+}
+
+static void check_exec(struct oc *o, const struct value *v, const struct trail *t)
+{
+	if (value_get(v, STR("mode")) && (value_get(v, STR("security")) || value_get(v, STR("ask"))))
+		oc_bad(o, t, v, "exec_mode",
+		       "mode replaces security and ask, accepted: mode alone, or the other two");
+}
+
+/* Networks. Documents mode lets the words through: the decision refuses them, with a code of its own. */
+
+static bool is_host(struct str network)
+{
+	return str_eq_nocase(str_trim(network), STR("host"));
+}
+
+static bool is_join(struct str network)
+{
+	struct str s = str_trim(network);
+
+	s.n = s.n < 10 ? s.n : 10;
+	return str_eq_nocase(s, STR("container:"));
+}
+
+static void check_network(struct oc *o, const struct value *block, bool may_join, const struct trail *t)
+{
+	const struct trail down = { .up = t, .key = STR("network") };
+	const struct value *v = value_get(block, STR("network"));
+
+	if (!v)
+		return;
+	if (is_host(v->s))
+		oc_bad(o, &down, v, "network_host_blocked",
+		       "the host's network is refused, accepted: none, bridge or the name of a network");
+	else if (is_join(v->s) && !may_join)
+		oc_bad(o, &down, v, "network_join_blocked",
+		       "joining another container's network is refused, accepted: none, bridge or the name of a network");
+}
+
+static void check_sandbox(struct oc *o, const struct value *v, const struct trail *t)
+{
+	static const struct str blocks[] = { { "docker", 6 }, { "browser", 7 }, { "networkDocker", 13 } };
+	const struct value *join = value_path(v, "docker.dangerouslyAllowContainerNamespaceJoin");
+
+	for (size_t i = 0; o->compat && i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		const struct trail down = { .up = t, .key = blocks[i] };
+
+		check_network(o, value_get(v, blocks[i]), join && join->b, &down);
+	}
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_absolute(struct str path)
+{
+	return (path.n > 0 && path.p[0] == '/') || (path.n > 2 && is_letter(path.p[0]) && path.p[1] == ':' &&
+						    (path.p[2] == '/' || path.p[2] == '\\'));
+}
+
+static void check_bind(struct oc *o, const struct value *v, const struct trail *t)
+{
+	struct bind b = { 0 };
+
+	if (!bind_parse(v->s, &b))
+		oc_bad(o, t, v, "bind_invalid", "a bind is empty, accepted: host:target[:ro|rw]");
+	else if (!is_absolute(b.source))
+		oc_bad(o, t, v, "bind_not_absolute",
+		       "the source of " STR_FMT " is not absolute, accepted: /path:target[:ro|rw]",
+		       STR_ARG(value_quote(o->l, v)));
+}
+
+static void check_profile(struct oc *o, const struct value *v, const struct trail *t)
+{
+	if (o->compat && str_eq_nocase(str_trim(v->s), STR("unconfined")))
+		oc_bad(o, t, v, "profile_unconfined",
+		       "'unconfined' is refused, accepted: the name of a profile");
+}
+
+static void check_agent(struct oc *o, const struct value *v, const struct trail *t)
+{
+	static const struct str blocked[] = { { "constructor", 11 }, { "prototype", 9 } };
+
+	for (size_t i = 0; o->compat && i < sizeof(blocked) / sizeof(blocked[0]); i++)
+		if (value_member(v, blocked[i]))
+			oc_bad(o, t, v, "unknown_key", "'%s' is not accepted as a key of an agent",
+			       blocked[i].p);
+}
+
+/* [a-z0-9_][a-z0-9_-]{0,63}, in any case */
+static bool agent_key_ok(struct str key)
+{
+	for (size_t i = 0; i < key.n; i++) {
+		char c = key.p[i];
+
+		if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '_' && !(c == '-' && i > 0))
+			return false;
+	}
+	return key.n >= 1 && key.n <= 64;
+}
+
+static void check_agent_ids(struct oc *o, const struct value *v, const struct trail *t)
+{
+	for (size_t i = 0; i < v->obj.n; i++) {
+		const struct trail down = { .up = t, .key = v->obj.m[i].key };
+
+		if (!agent_key_ok(v->obj.m[i].key))
+			oc_bad(o, &down, &v->obj.m[i].v, "agent_id",
+			       "not the id of an agent, accepted: 1..64 letters, digits, '_' and, not in front, '-'");
+	}
+}
+
+/* first, then `more` of the given class */
+static bool spelled(struct str s, size_t max, bool upper)
+{
+	char a = upper ? 'A' : 'a', z = upper ? 'Z' : 'z';
+
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool rest = (c >= '0' && c <= '9') || c == '_' || (c == '-' && !upper);
+
+		if (!(c >= a && c <= z) && !(i > 0 && rest))
+			return false;
+	}
+	return s.n >= 1 && s.n <= max;
+}
+
+static void check_secret(struct oc *o, const struct value *v, const struct trail *t)
+{
+	const struct value *provider, *id, *source;
+
+	if (v->kind != VALUE_OBJ)
+		return;
+	provider = value_get(v, STR("provider"));
+	id = value_get(v, STR("id"));
+	source = value_get(v, STR("source"));
+	if (!provider || !id || !source)
+		return;
+	if (!spelled(provider->s, 64, false))
+		oc_bad(o, t, provider, "secret_provider",
+		       "accepted: lower case letters, digits, '_' and '-', at most 64");
+	if ((str_eq(source->s, STR("env")) || str_eq(source->s, STR("store"))) && !spelled(id->s, 128, true))
+		oc_bad(o, t, id, "secret_id",
+		       "accepted: the name of a variable in capitals, at most 128 characters");
+}
+
+/* Keys moved to plugins; upstream refuses them where they were. */
+static void check_search(struct oc *o, const struct value *v, const struct trail *t)
+{
+	static const char *const moved[] = { "brave", "firecrawl", "gemini", "grok", "kimi", "perplexity" };
+
+	if (!o->compat)
+		return;
+	if (value_get(v, STR("apiKey")))
+		oc_bad(o, t, v, "unknown_key",
+		       "'apiKey' is not accepted here any more: it belongs to the provider's plugin");
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		const struct value *block = value_get(v, str_z(moved[i]));
+
+		if (block && block->kind == VALUE_OBJ)
+			oc_bad(o, t, block, "unknown_key",
+			       "'%s' is not accepted here any more: it belongs to the provider's plugin",
+			       moved[i]);
+	}
+}
+
+/* Digits with a fraction, then ms, s, m, h or d, again and again: the sum is above zero. */
+static bool duration_ok(struct str s, bool bare_ok)
+{
+	static const char *const units[] = { "ms", "s", "m", "h", "d" };
+	bool above = false;
+
+	s = str_trim(s);
+	if (s.n == 0)
+		return false;
+	for (bool first = true; s.n > 0; first = false) {
+		size_t digits = 0, unit = 0;
+
+		while (digits < s.n &&
+		       ((s.p[digits] >= '0' && s.p[digits] <= '9') || (digits > 0 && s.p[digits] == '.')))
+			above = above || (s.p[digits] >= '1' && s.p[digits] <= '9'), digits++;
+		if (digits == 0 || s.p[digits - 1] == '.')
+			return false;
+		s = str_from(s, digits);
+		if (s.n == 0)
+			return first && bare_ok && above;
+		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && unit == 0; i++)
+			if (s.n >= strlen(units[i]) &&
+			    str_eq_nocase((struct str){ s.p, strlen(units[i]) }, str_z(units[i])))
+				unit = strlen(units[i]);
+		if (unit == 0)
+			return false;
+		s = str_from(s, unit);
+	}
+	return above;
+}
+
+static void check_every(struct oc *o, const struct value *v, const struct trail *t)
+{
+	struct str s = str_trim(v->s);
+
+	/* Zero switches the heartbeat off. */
+	if (s.n > 0 && !duration_ok(s, true) &&
+	    !(s.p[0] == '0' && duration_ok(arena_printf(o->l->a, "1%.*s", (int)s.n, s.p), true)))
+		oc_bad(o, t, v, "wrong_value",
+		       STR_FMT " is not a duration, accepted: a number with ms, s, m, h or d",
+		       STR_ARG(value_quote(o->l, v)));
+}
+
+static void check_clock(struct oc *o, const struct value *v, const struct trail *t, bool may_end_the_day)
+{
+	struct str s = v->s;
+	unsigned h, m;
+
+	if (s.n == 0)
+		return;
+	if (s.n == 5 && s.p[2] == ':' && memchr("012", s.p[0], 3) && s.p[1] >= '0' && s.p[1] <= '9' &&
+	    s.p[3] >= '0' && s.p[3] <= '5' && s.p[4] >= '0' && s.p[4] <= '9') {
+		h = (unsigned)(s.p[0] - '0') * 10 + (unsigned)(s.p[1] - '0');
+		m = (unsigned)(s.p[3] - '0') * 10 + (unsigned)(s.p[4] - '0');
+		if (h < 24 || (may_end_the_day && h == 24 && m == 0))
+			return;
+	}
+	oc_bad(o, t, v, "wrong_value", STR_FMT " is not a time, accepted: HH:MM",
+	       STR_ARG(value_quote(o->l, v)));
+}
+
+static void check_from(struct oc *o, const struct value *v, const struct trail *t)
+{
+	check_clock(o, v, t, false);
+}
+
+static void check_until(struct oc *o, const struct value *v, const struct trail *t)
+{
+	check_clock(o, v, t, true);
+}
+
+static void check_age(struct oc *o, const struct value *v, const struct trail *t)
+{
+	bool off = str_ends(t->key, STR("Retention")) || str_eq(t->key, STR("preserveRecent")) ||
+		   str_eq(t->key, STR("archiveDashboardAfter"));
+	bool ok = true;
+
+	if (v->kind == VALUE_BOOL)
+		ok = off && !v->b;
+	else if (v->kind == VALUE_STR)
+		ok = duration_ok(v->s, true);
+	else
+		ok = (v->kind == VALUE_INT ? v->i > 0 : v->num > 0) ||
+		     (str_eq(t->key, STR("archiveDashboardAfter")) && v->kind == VALUE_INT && v->i == 0);
+	if (!ok)
+		oc_bad(o, t, v, "wrong_value",
+		       STR_FMT
+		       " is not a duration above zero, accepted: a number of days, or one with ms, s, m, h or d%s",
+		       STR_ARG(value_quote(o->l, v)), off ? ", or false" : "");
+}
+
+static void check_bytes(struct oc *o, const struct value *v, const struct trail *t)
+{
+	uint64_t bytes;
+	bool ok = true;
+
+	if (v->kind == VALUE_BOOL)
+		ok = !v->b;
+	else if (v->kind == VALUE_STR)
+		ok = !memchr(v->s.p, 'i', v->s.n) && parse_size(str_trim(v->s), UINT64_MAX, &bytes) == 0;
+	else
+		ok = v->kind == VALUE_INT ? v->i >= 0 : v->num >= 0;
+	if (!ok)
+		oc_bad(o, t, v, "wrong_value",
+		       STR_FMT " is not a size, accepted: a number with b, kb, mb, gb or tb",
+		       STR_ARG(value_quote(o->l, v)));
+}
+
+static void check_github(struct oc *o, const struct value *v, const struct trail *t)
+{
+	bool ok = v->s.n == 36 && str_starts(v->s, STR("ghp_"));
+
+	for (size_t i = 4; ok && i < v->s.n; i++)
+		ok = (v->s.p[i] >= '0' && v->s.p[i] <= '9') || (v->s.p[i] >= 'a' && v->s.p[i] <= 'f');
+	if (!ok)
+		oc_bad(o, t, v, "wrong_value", "not a profile, accepted: ghp_ and 32 hexadecimal digits");
+}
+
+/* Upstream knows the channels that it ships; a plugin's own are refused like misspelled ones. */
+static void check_channels(struct oc *o, const struct value *v, const struct trail *t)
+{
+	static const char *const known[] = {
+		"defaults", "modelByChannel", "feishu",         "googlechat", "nostr", "buzz",
+		"msteams",  "mattermost",     "nextcloud-talk", "matrix",     "raft",  "a2a",
+		"line",     "zalo",           "clickclack",     "zalouser",   "sms",   "synology-chat",
+		"tlon",     "discord",        "imessage",       "irc",        "reef",  "signal",
+		"slack",    "telegram",       "twitch",         "whatsapp",   NULL,
+	};
+
+	for (size_t i = 0; o->compat && i < v->obj.n; i++) {
+		struct at at = oc_at(o, t, &v->obj.m[i].v);
+		bool ok = false;
+
+		for (size_t k = 0; known[k] && !ok; k++)
+			ok = str_eq(v->obj.m[i].key, str_z(known[k]));
+		if (!ok)
+			bad_key(o->l, &at, &v->obj.m[i], known);
+	}
+}
+
+/* clang-format off */
+static checker *const checkers[CHECK_COUNT_] = {
+	[CHECK_POLICY]    = check_policy,
+	[CHECK_EXEC]      = check_exec,
+	[CHECK_SANDBOX]   = check_sandbox,
+	[CHECK_BIND]      = check_bind,
+	[CHECK_PROFILE]   = check_profile,
+	[CHECK_AGENT]     = check_agent,
+	[CHECK_AGENT_IDS] = check_agent_ids,
+	[CHECK_SECRET]    = check_secret,
+	[CHECK_SEARCH]    = check_search,
+	[CHECK_EVERY]     = check_every,
+	[CHECK_FROM]      = check_from,
+	[CHECK_UNTIL]     = check_until,
+	[CHECK_AGE]       = check_age,
+	[CHECK_BYTES]     = check_bytes,
+	[CHECK_GITHUB]    = check_github,
+	[CHECK_CHANNELS]  = check_channels,
+};
+/* clang-format on */
+
+void oc_check_more(struct oc *o, enum shape_check check, const struct value *v, const struct trail *t)
+{
+	if (check < CHECK_COUNT_ && checkers[check])
+		checkers[check](o, v, t);
+}

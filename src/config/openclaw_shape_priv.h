@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shape of openclaw.json as tables: which keys an object has, which kinds of value stand behind each,
+ * which words and ranges. The tables are the keys of OpenClaw 2026.9.6, plus, marked, the older and the
+ * fork's spellings.
+ */
+#pragma once
+
+#include "config/openclaw_priv.h"
+
+#define K_BOOL (1u << VALUE_BOOL)
+#define K_STR (1u << VALUE_STR)
+#define K_ARR (1u << VALUE_ARR)
+#define K_OBJ (1u << VALUE_OBJ)
+#define K_INT (1u << VALUE_INT)
+#define K_NUM (K_INT | 1u << VALUE_NUM)
+#define K_ANY 0u /* not looked at */
+
+/* JavaScript's largest whole number. */
+#define SAFE_INT 9007199254740991.0
+
+/* What a table cannot say: one function for each, in openclaw_check.c. */
+enum shape_check {
+	CHECK_NONE = 0,
+	CHECK_POLICY,    /* allow and alsoAllow exclude each other */
+	CHECK_EXEC,      /* so do mode and security or ask */
+	CHECK_SANDBOX,   /* networks that are not somebody else's */
+	CHECK_BIND,      /* host:target with an absolute host */
+	CHECK_PROFILE,   /* not unconfined */
+	CHECK_AGENT,     /* an agent */
+	CHECK_AGENT_IDS, /* the keys of the roster */
+	CHECK_SECRET,    /* {source, provider, id} */
+	CHECK_SEARCH,    /* tools.web.search */
+	CHECK_EVERY,     /* a duration */
+	CHECK_FROM,      /* HH:MM */
+	CHECK_UNTIL,     /* HH:MM, or 24:00 */
+	CHECK_AGE,       /* a duration, without unit days; or false */
+	CHECK_BYTES,     /* bytes with a unit; or false */
+	CHECK_GITHUB,    /* the form of a profile id */
+	CHECK_CHANNELS,  /* known channels */
+	CHECK_COUNT_
+};
+
+struct shape_key;
+
+struct shape {
+	unsigned kinds : 16;  /* K_ bits; several: any of them */
+	unsigned check : 8;   /* enum shape_check */
+	unsigned min_len : 4; /* of a string */
+	bool above : 1;       /* `min` itself is too small */
+	bool part : 1;        /* documents mode looks only behind the keys that are marked READ */
+	bool open : 1;   /* documents mode leaves unknown keys alone, unless they look like a known one */
+	double min, max; /* of a number, when min != max */
+	const char *const *words;  /* a string is one of these; NULL: any */
+	const struct shape *items; /* of an array */
+	const struct shape
+		*each; /* an object: what stands behind the keys that are not in `keys`; NULL: none do */
+	const struct shape_key *keys;
+};
+
+enum shape_flag {
+	KEY_NEEDED = 1 << 0, /* must be there */
+	KEY_READ = 1 << 1,   /* creel reads it: checked in documents mode too */
+	KEY_OLD =
+		1
+		<< 2, /* of an older release: refused under compat; else a warning, `now` says the new name */
+	KEY_OURS = 1 << 3, /* of the fork with two networks: refused under compat */
+	KEY_LIST = 1 << 4, /* belongs to agents.list alone */
+};
+
+struct shape_key {
+	const char *name; /* NULL ends the table */
+	struct shape v;
+	unsigned flags;
+	const char *now;
+};
+
+#define WORDS_OF(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define IS_BOOL                 \
+	{                       \
+		.kinds = K_BOOL \
+	}
+#define IS_STR                 \
+	{                      \
+		.kinds = K_STR \
+	}
+#define IS_TEXT                              \
+	{                                    \
+		.kinds = K_STR, .min_len = 1 \
+	}
+#define IS_WORD(...)                                           \
+	{                                                      \
+		.kinds = K_STR, .words = WORDS_OF(__VA_ARGS__) \
+	}
+#define IS_INT(lo, hi)                                   \
+	{                                                \
+		.kinds = K_INT, .min = (lo), .max = (hi) \
+	}
+#define IS_COUNT IS_INT(1, SAFE_INT)
+#define IS_SIZE IS_INT(0, SAFE_INT)
+#define IS_NUM(lo, hi)                                   \
+	{                                                \
+		.kinds = K_NUM, .min = (lo), .max = (hi) \
+	}
+#define IS_ABOVE_0                                                       \
+	{                                                                \
+		.kinds = K_NUM, .above = true, .min = 0, .max = HUGE_VAL \
+	}
+#define IS_OBJ(table)                         \
+	{                                     \
+		.kinds = K_OBJ, .keys = table \
+	}
+#define IS_MAP(shape)                          \
+	{                                      \
+		.kinds = K_OBJ, .each = &shape \
+	}
+#define IS_LIST(shape)                          \
+	{                                       \
+		.kinds = K_ARR, .items = &shape \
+	}
+#define IS_ANY                 \
+	{                      \
+		.kinds = K_ANY \
+	}
+#define IS_ANY_OBJ                              \
+	{                                       \
+		.kinds = K_OBJ, .each = &oc_any \
+	}
+#define IS_SANDBOX                                                              \
+	{                                                                       \
+		.kinds = K_OBJ, .keys = oc_sandbox_keys, .check = CHECK_SANDBOX \
+	}
+#define IS_SECRET                                                                     \
+	{                                                                             \
+		.kinds = K_STR | K_OBJ, .keys = oc_secret_keys, .check = CHECK_SECRET \
+	}
+
+extern const struct shape oc_any, oc_str, oc_bool, oc_text, oc_secret, oc_strs, oc_str_or_num, oc_root;
+extern const struct shape_key oc_secret_keys[], oc_model_keys[];
+extern const struct shape_key oc_sandbox_keys[];                      /* openclaw_keys_sandbox.c */
+extern const struct shape_key oc_defaults_keys[], oc_agent_keys[];    /* openclaw_keys_agents.c */
+extern const struct shape_key oc_tools_keys[], oc_agent_tools_keys[]; /* openclaw_keys_tools.c */
+
+/* The check behind a shape; its types are right already. */
+void oc_check_more(struct oc *o, enum shape_check check, const struct value *v, const struct trail *t);
