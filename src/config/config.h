@@ -50,7 +50,10 @@ struct show_opts {
 };
 /* Canonical text; parses back to an equal config. */
 void config_show(const struct config *c, const struct show_opts *o, struct buf *out);
-/* In another format's shape, e.g. the agents.defaults.sandbox block of openclaw.json. */
+/*
+ * In another format's shape, e.g. the agents.defaults.sandbox block of openclaw.json. 0 = written; then *e has no kind,
+ * and its message, when there is one, tells what that format cannot say.
+ */
 int config_show_as(const struct config *c, enum format as, const struct show_opts *o, struct buf *out,
 		   struct err *e);
 
