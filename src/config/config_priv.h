@@ -125,8 +125,6 @@ struct str load_tool_name(struct load *l, struct str name);
 
 /* Names whose values are not shown: TOKEN, SECRET, PASSWORD, API_KEY and their like. */
 bool secret_name(struct str name);
-/* [A-Za-z_][A-Za-z0-9_]* */
-bool env_name_valid(struct str name);
 
 /* bind.c: "host:target[:options]" with the Windows drive letter rule. False when blank. */
 bool bind_parse(struct str text, struct bind *ret);

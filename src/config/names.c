@@ -36,21 +36,6 @@ struct str load_tool_name(struct load *l, struct str name)
 	return s;
 }
 
-static bool is_name_start(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool env_name_valid(struct str name)
-{
-	if (name.n == 0 || !is_name_start(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_name_start(name.p[i]) && (name.p[i] < '0' || name.p[i] > '9'))
-			return false;
-	return true;
-}
-
 static bool contains_nocase(struct str s, struct str part)
 {
 	for (size_t i = 0; i + part.n <= s.n; i++)
