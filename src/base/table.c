@@ -76,6 +76,7 @@ static struct str title(const struct table *t, size_t c)
 
 static void measure(const struct table *t, size_t *width)
 {
+	assert(t->n_cols > 0);
 	for (size_t c = 0; c < t->n_cols; c++)
 		width[c] = utf8_columns(title(t, c));
 	for (size_t i = 0; i < t->n_cells; i++) {
@@ -152,7 +153,7 @@ static struct str next_line(struct str *rest, size_t columns)
 	*rest = str_from(*rest, line.n);
 	while (rest->n > 0 && rest->p[0] == ' ')
 		*rest = str_from(*rest, 1);
-	return str_trim(line).n > 0 ? line : (struct str){ .p = line.p, .n = 0 };
+	return line;
 }
 
 static void pad(struct buf *out, size_t n)
@@ -169,8 +170,12 @@ struct line {
 
 static void put_cell(struct line *l, struct str text, bool cut, size_t width, enum table_align align)
 {
-	size_t w = utf8_columns(text) + cut, room = width > w ? width - w : 0;
+	size_t w = utf8_columns(text) + cut, room = width > w ? width - w : 0, blanks = 0;
 
+	while (!cut && text.n > 0 && text.p[text.n - 1] == ' ') {
+		text.n--;
+		blanks++;
+	}
 	l->owed += align == TABLE_RIGHT ? room : 0;
 	if (text.n > 0 || cut) {
 		pad(l->out, l->owed);
@@ -178,10 +183,8 @@ static void put_cell(struct line *l, struct str text, bool cut, size_t width, en
 		buf_put(l->out, text);
 		if (cut)
 			buf_put(l->out, ellipsis);
-	} else {
-		l->owed += w;
 	}
-	l->owed += (align == TABLE_LEFT ? room : 0) + GAP_COLUMNS;
+	l->owed += blanks + (align == TABLE_LEFT ? room : 0) + GAP_COLUMNS;
 }
 
 /* One line of every column; true while some wrapping cell has more. */

@@ -49,6 +49,14 @@ TEST(table_never_ends_a_line_in_blanks)
 		    "long text     1\n");
 }
 
+TEST(table_blanks_of_the_text_itself_do_not_end_a_line_either)
+{
+	static const struct table_col cols[] = { { NULL }, { NULL } };
+	static const struct str cells[] = { STR("a  "), STR("b "), STR("wxyz"), STR("  ") };
+
+	CHECK_TABLE(cols, cells, 0, "a     b\nwxyz\n");
+}
+
 TEST(table_without_titles_has_no_header)
 {
 	static const struct table_col cols[] = { { NULL }, { NULL } };
