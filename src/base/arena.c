@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
+#include "base/sanitize.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_ASAN 1
-#endif
-#endif
-
 /* Under ASan every piece is followed by a gap nobody may touch, so an overrun inside the arena is seen too. */
-#ifdef ARENA_ASAN
-#include <sanitizer/asan_interface.h>
+#ifdef SANITIZE_ADDRESS_ON
 enum { GAP = 16 };
-#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
-#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
 #else
 enum { GAP = 0 };
-#define POISON(p, n) (void)(p), (void)(n)
-#define UNPOISON(p, n) (void)(p), (void)(n)
 #endif
 
 #define BLOCK_FIRST ((size_t)4 << 10)
@@ -46,7 +35,7 @@ void arena_done(struct arena *a)
 
 	for (struct arena_block *b = a->head; b; b = next) {
 		next = b->next;
-		UNPOISON(b->data, b->size);
+		SANITIZE_UNPOISON(b->data, b->size);
 		free(b);
 	}
 	*a = (struct arena){ .max_bytes = a->max_bytes };
@@ -70,7 +59,7 @@ static struct arena_block *block_new(size_t size)
 	if (!b)
 		return NULL;
 	b->size = size;
-	POISON(b->data, size);
+	SANITIZE_POISON(b->data, size);
 	return b;
 }
 
@@ -95,7 +84,7 @@ static void *alloc_alone(struct arena *a, size_t n, size_t align)
 	}
 	a->used_bytes += n;
 	p = b->data + padding(b->data, align);
-	UNPOISON(p, n);
+	SANITIZE_UNPOISON(p, n);
 	return p;
 }
 
@@ -127,7 +116,7 @@ static inline void *bump(struct arena *a, size_t n, size_t align)
 	p = a->next + pad;
 	a->next = p + n + GAP;
 	a->used_bytes += n;
-	UNPOISON(p, n);
+	SANITIZE_UNPOISON(p, n);
 	return p;
 }
 

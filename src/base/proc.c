@@ -6,6 +6,8 @@
  */
 #include "base/proc.h"
 
+#include "base/sanitize.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,7 +38,7 @@ static int reset_signals(void)
 	for (int sig = 1; sig < NSIG; sig++)
 		(void)sigaction(sig, &dfl, NULL);
 	sigemptyset(&none);
-	return sigprocmask(SIG_SETMASK, &none, NULL);
+	return pthread_sigmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : -1;
 }
 
 /*
@@ -104,12 +106,13 @@ static int clone_blocked(struct start *s, char *stack, struct proc *p)
 	int r;
 
 	sigfillset(&all);
-	if (sigprocmask(SIG_BLOCK, &all, &before) < 0)
-		return -errno;
+	r = pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (r != 0)
+		return -r;
 	p->pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, s,
 		       &p->pidfd);
 	r = p->pid < 0 ? -errno : 0;
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }
 
@@ -128,6 +131,8 @@ int proc_spawn(const struct proc_spec *spec, struct proc *ret)
 	if (stack == MAP_FAILED)
 		return -errno;
 	r = clone_blocked(&s, stack, &p);
+	/* The child left its frames by execve(), without the returns that would have cleaned up their red zones. */
+	SANITIZE_UNPOISON(stack, STACK_BYTES);
 	(void)munmap(stack, STACK_BYTES);
 	if (r < 0)
 		return r;

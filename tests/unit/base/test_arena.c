@@ -4,7 +4,7 @@
 #include "base/arena.h"
 
 /* The sanitizer's allocator would rather stop the program than fail as malloc() may. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "allocator_may_return_null=1";
