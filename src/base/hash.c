@@ -26,7 +26,7 @@ static uint32_t rotr(uint32_t x, unsigned n)
 
 static void schedule(uint32_t w[static 64], const unsigned char *block)
 {
-	for (unsigned i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		uint32_t be;
 
 		memcpy(&be, block + i * 4, sizeof(be));
@@ -40,25 +40,41 @@ static void schedule(uint32_t w[static 64], const unsigned char *block)
 	}
 }
 
-/* v[0..7] are the standard's a..h. */
-static void compress(uint32_t h[static 8], const unsigned char *block)
+/* One round. The standard moves a..h down one place; here the names move instead, and only two values change. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                               \
+	do {                                                                           \
+		uint32_t s1_ = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);                 \
+		uint32_t t1_ = (h) + s1_ + (((e) & (f)) ^ (~(e) & (g))) + k[i] + w[i]; \
+		uint32_t s0_ = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);                 \
+		(d) += t1_;                                                            \
+		(h) = t1_ + s0_ + (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));           \
+	} while (0)
+
+static void compress(uint32_t state[static 8], const unsigned char *block)
 {
-	uint32_t w[64], v[8];
+	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+	uint32_t w[64];
 
 	schedule(w, block);
-	memcpy(v, h, sizeof(v));
-	for (unsigned i = 0; i < 64; i++) {
-		uint32_t s1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-		uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		uint32_t s0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-		uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += t1;
-		v[0] = t1 + t2;
+	for (unsigned i = 0; i < 64; i += 8) {
+		ROUND(a, b, c, d, e, f, g, h, i);
+		ROUND(h, a, b, c, d, e, f, g, i + 1);
+		ROUND(g, h, a, b, c, d, e, f, i + 2);
+		ROUND(f, g, h, a, b, c, d, e, i + 3);
+		ROUND(e, f, g, h, a, b, c, d, i + 4);
+		ROUND(d, e, f, g, h, a, b, c, i + 5);
+		ROUND(c, d, e, f, g, h, a, b, i + 6);
+		ROUND(b, c, d, e, f, g, h, a, i + 7);
 	}
-	for (unsigned i = 0; i < 8; i++)
-		h[i] += v[i];
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+	state[4] += e;
+	state[5] += f;
+	state[6] += g;
+	state[7] += h;
 }
 
 void sha256_init(struct sha256 *c)
@@ -89,7 +105,7 @@ void sha256_end(struct sha256 *c, unsigned char out[static SHA256_BYTES])
 
 	sha256_add(c, (struct str){ .p = pad, .n = at < 56 ? 56 - at : 120 - at });
 	sha256_add(c, (struct str){ .p = (const char *)&n_bits, .n = sizeof(n_bits) });
-	for (unsigned i = 0; i < 8; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		uint32_t be = htobe32(c->h[i]);
 
 		memcpy(out + i * 4, &be, sizeof(be));

@@ -69,7 +69,7 @@ struct loop *loop_free(struct loop *l)
 {
 	if (!l)
 		return NULL;
-	(void)sigprocmask(SIG_UNBLOCK, &l->blocked_by_us, NULL);
+	(void)pthread_sigmask(SIG_UNBLOCK, &l->blocked_by_us, NULL);
 	(void)fd_close(l->epoll);
 	(void)fd_close(l->wake);
 	(void)fd_close(l->signals);
@@ -233,7 +233,7 @@ int loop_add_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct lo
 	if (r < 0)
 		return r;
 	sigaddset(&l->handled, signo);
-	(void)sigprocmask(SIG_BLOCK, &one, &before); /* only a bad `how` could fail */
+	(void)pthread_sigmask(SIG_BLOCK, &one, &before); /* only a bad `how` could fail */
 	if (!sigismember(&before, signo))
 		sigaddset(&l->blocked_by_us, signo);
 	l->by_signal[signo] = id;
@@ -255,7 +255,7 @@ static void forget_signal(struct loop *l, int signo)
 	sigdelset(&l->handled, signo);
 	(void)update_signals(l);
 	if (sigismember(&l->blocked_by_us, signo))
-		(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+		(void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 	sigdelset(&l->blocked_by_us, signo);
 	l->by_signal[signo] = (struct loop_id){ 0 };
 }

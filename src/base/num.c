@@ -79,7 +79,7 @@ static int lay_out(const struct decimal *d, const char *sign, char *out)
 	if (d->point >= d->n && d->point <= 21)
 		return snprintf(out, NUM_TEXT_MAX, "%s%.*s%.*s", sign, d->n, d->digit, d->point - d->n,
 				zeros);
-	if (d->point > 0 && d->point <= 21)
+	if (d->point > 0 && d->point < d->n)
 		return snprintf(out, NUM_TEXT_MAX, "%s%.*s.%.*s", sign, d->point, d->digit, d->n - d->point,
 				d->digit + d->point);
 	if (d->point > -6 && d->point <= 0)
