@@ -3,7 +3,7 @@
  * Memory that lives and dies as one: a request, a parsed document, a loaded config.
  *
  * Every arena has a maximum given at birth. An allocation that fails (the maximum,
- * or the system) returns NULL and sets `failed`, which stays set: code that builds
+ * or the system) returns NULL and sets `failed`, and so does every one after it: code that builds
  * many small strings may check once at the end instead of after every piece. What
  * must not happen is that a failed arena's result is used: check `failed`.
  */

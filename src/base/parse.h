@@ -21,7 +21,7 @@ int parse_double(struct str s, double min, double max, double *ret);
 
 /*
  * "80000", "512m", "64MiB", "1.5g": k, m, g, t, p, with "b" or "ib" behind it or not, in any case, all powers of
- * 1024 as docker has them. A fraction needs a unit and must come out as whole bytes or is rounded down.
+ * 1024 as docker has them. A fraction (at most 18 digits) needs a unit and is rounded down to whole bytes.
  */
 int parse_size(struct str s, uint64_t max, uint64_t *ret_bytes);
 
