@@ -109,7 +109,10 @@ static bool add_vault(struct ctx *x, const struct bind_rules *rules, size_t *cap
 			  .readonly = s->vault_access != RW_RW,
 			  .origin = s->origin[OPT_VAULT_PATH] };
 
-	return !s->vault_enabled || add_bind(x, rules, &b, MOUNT_VAULT, cap);
+	/* A profile's vault is not for tier 1; one that a person asked for is refused like any bind. */
+	if (!s->vault_enabled || (is_tier1(x) && !said(s, OPT_VAULT_ENABLED)))
+		return true;
+	return add_bind(x, rules, &b, MOUNT_VAULT, cap);
 }
 
 bool binds_add(struct ctx *x, struct str ws_target, size_t *cap)

@@ -14,7 +14,9 @@ static const enum stage here = STAGE_PLACEMENT;
 
 static bool is_exec(const struct ctx *x)
 {
-	return str_eq(x->d->tool.name, STR("exec")) || str_eq(x->d->tool.name, STR("process"));
+	struct str tool = placement_tool(x);
+
+	return str_eq(tool, STR("exec")) || str_eq(tool, STR("process"));
 }
 
 /* C16. Upstream's default differs from the documents'. */
@@ -65,16 +67,11 @@ static bool settle_without_sandbox(struct ctx *x)
 	return settle_on_host(x, "place", &flag, "the local operator asked for no sandbox");
 }
 
-/* C27: only full trust leaves the sandbox, and a person is asked. */
+/* S1-6, for whom elevated_check() let it pass (C27). */
 static bool settle_elevated(struct ctx *x)
 {
-	const struct origin *o = &x->d->eff.origin[OPT_ELEV_ALLOW];
-
-	if (x->d->mode.trust != TRUST_NONE || is_tier1(x))
-		return deny(x, here, CODE_ELEVATED_REFUSED, o,
-			    "elevated needs full trust, and this session has trust %s",
-			    enum_name(trust_names, (int)x->d->mode.trust));
-	if (!settle_on_host(x, "elevated", o, "elevated exec leaves the sandbox; a person is asked first"))
+	if (!settle_on_host(x, "elevated", &x->d->eff.origin[OPT_ELEV_ALLOW],
+			    "elevated exec leaves the sandbox; a person is asked first"))
 		return false;
 	x->d->verdict = VERDICT_ASK;
 	return true;
@@ -139,16 +136,14 @@ static bool check_profiles(struct ctx *x)
 static struct str lease_key(struct ctx *x)
 {
 	struct str session = x->d->who.session_id.n ? x->d->who.session_id : x->d->who.session_key;
-	struct str tool = str_eq(x->d->tool.name, STR("exec")) ? STR("shell") : x->d->tool.name;
+	struct str tool = str_eq(placement_tool(x), STR("exec")) ? STR("shell") : placement_tool(x);
 	char *out = arena_alloc(x->a, session.n + tool.n + 2, 1);
 
 	if (!out)
 		return (struct str){ 0 };
-	if (session.n)
-		memcpy(out, session.p, session.n);
+	memcpy(out, session.p, session.n);
 	out[session.n] = ':';
-	if (tool.n)
-		memcpy(out + session.n + 1, tool.p, tool.n);
+	memcpy(out + session.n + 1, tool.p, tool.n);
 	return (struct str){ .p = out, .n = session.n + 1 + tool.n };
 }
 

@@ -15,6 +15,9 @@ struct demand {
 };
 struct demand demand_of(struct ctx *x);
 
+/* The tool that placement asks about: git is an exec. */
+struct str placement_tool(const struct ctx *x);
+
 /* The name for output: as configured, else what will be used. */
 struct str placement_backend_name(struct ctx *x);
 

@@ -35,9 +35,16 @@ static enum backend_id backend_by_word(struct str word)
 	return BACKEND_NONE;
 }
 
-/* S4-18: the three high-risk tools of its first version. */
-static bool is_s4_tool(struct str tool)
+struct str placement_tool(const struct ctx *x)
 {
+	return str_eq(x->d->tool.name, STR("git")) ? STR("exec") : x->d->tool.name;
+}
+
+/* S4-18: the three high-risk tools of its first version. */
+static bool is_s4_tool(const struct ctx *x)
+{
+	struct str tool = placement_tool(x);
+
 	return str_eq(tool, STR("exec")) || str_eq(tool, STR("code_exec")) || str_eq(tool, STR("browser"));
 }
 
@@ -51,21 +58,30 @@ static bool is_lone_s4(const struct config *c)
 static const struct tool_setting *per_tool(const struct ctx *x)
 {
 	for (size_t i = 0; i < x->c->n_per_tool; i++)
-		if (x->d->tool.name.n && str_eq(x->c->per_tool[i].tool, x->d->tool.name))
+		if (x->d->tool.name.n && str_eq(x->c->per_tool[i].tool, placement_tool(x)))
 			return &x->c->per_tool[i];
 	return NULL;
 }
 
-/* What S4's axis alone says about this tool. */
-static enum enforce s4_enforce(struct ctx *x, const struct demand *d)
+/* tools.per.<tool>.enforce, less what C9's switch takes from it: without a provider S4's "prefer" means nothing. */
+static enum enforce per_tool_enforce(const struct ctx *x, const struct demand *d)
 {
-	const struct settings *s = &x->d->eff;
-	bool provider = s->osb_provider == PROVIDER_OPENSANDBOX, s4_tool = is_s4_tool(x->d->tool.name);
+	bool s4_file = x->c->formats & 1u << FORMAT_OPENCLAW_NET || d->per->origin.kind == ORIGIN_PROFILE;
+
+	if (x->d->eff.osb_provider == PROVIDER_NONE && s4_file && d->per->enforce == ENFORCE_PREFER)
+		return ENFORCE_OFF;
+	return d->per->enforce;
+}
+
+/* What S4's axis alone says about this tool. */
+static enum enforce s4_enforce(const struct ctx *x, const struct demand *d)
+{
+	bool provider = x->d->eff.osb_provider == PROVIDER_OPENSANDBOX, s4_tool = is_s4_tool(x);
 
 	if (d->lone_s4 && (!provider || !s4_tool))
 		return ENFORCE_OFF; /* C9: the global off switch of a lone S4 file; S4-19: other tools are not its */
 	if (d->per && d->per->has_enforce)
-		return d->per->enforce;
+		return per_tool_enforce(x, d);
 	return provider && s4_tool ? ENFORCE_PREFER : ENFORCE_OFF;
 }
 
@@ -73,7 +89,7 @@ static enum enforce s4_enforce(struct ctx *x, const struct demand *d)
 static void tell_switched_off(struct ctx *x, const struct demand *d)
 {
 	if (d->lone_s4 && d->per && d->per->has_enforce && d->per->enforce == ENFORCE_REQUIRE &&
-	    x->d->eff.osb_provider == PROVIDER_NONE && is_s4_tool(x->d->tool.name))
+	    x->d->eff.osb_provider == PROVIDER_NONE && is_s4_tool(x))
 		warn(x, "require_without_provider", &d->per->origin, d->per->tool,
 		     "Require has no effect while the provider is None: the tool runs locally");
 }
@@ -165,7 +181,7 @@ static struct candidates candidates(struct ctx *x, const struct demand *d)
 	struct str name = configured_name(x);
 	struct candidates c = { .origin = &s->origin[name.n ? OPT_BACKEND_NAME : OPT_BACKEND_ORDER] };
 
-	if (s->osb_provider == PROVIDER_OPENSANDBOX && is_s4_tool(x->d->tool.name)) {
+	if (s->osb_provider == PROVIDER_OPENSANDBOX && is_s4_tool(x)) {
 		add(&c, BACKEND_OPENSANDBOX);
 		if (d->lone_s4 && !d->isolation)
 			return c; /* S4 knows no other sandbox */

@@ -74,12 +74,16 @@ struct str workspace_agent_dir(struct ctx *x)
 	return path_expand(x->a, &x->r->facts, str_trim(configured).n ? configured : STR("."));
 }
 
+/* S2 keeps its workspaces beside OpenClaw's sandboxes; both defaults follow the state directory. */
 struct str workspace_root(struct ctx *x)
 {
+	static const struct str home_state = STR("~/.openclaw/");
 	const struct settings *s = &x->d->eff;
 
-	if (!said(s, OPT_WS_ROOT) && str_eq(s->ws_root, STR("~/.openclaw/sandboxes")))
-		return path_join(x->a, state_dir(x), STR("sandboxes"));
+	if (!said(s, OPT_WS_ROOT) && is_tier1(x))
+		return path_join(x->a, state_dir(x), STR("workspaces"));
+	if (!said(s, OPT_WS_ROOT) && str_starts(s->ws_root, home_state))
+		return path_join(x->a, state_dir(x), str_from(s->ws_root, home_state.n));
 	return path_expand(x->a, &x->r->facts, s->ws_root);
 }
 

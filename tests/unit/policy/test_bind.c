@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "walls.h"
+
+#include "policy/bind.h"
+
+static struct bind_view view;
+
+static enum code check(const char *text)
+{
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base };
+	struct bind b = walls_bind(text);
+
+	return bind_check(&w.a, &rules, &b, &view);
+}
+
+#define REFUSED(text, want_)                                                     \
+	do {                                                                     \
+		enum code got_ = check(text);                                    \
+		CHECK_CASE(got_ == (want_), "%s: got %s", text, code_word(got_)); \
+		assert_true(view.why.n > 0);                                     \
+	} while (0)
+#define TAKEN(text) CHECK_CASE(check(text) == CODE_OK, "%s: " STR_FMT, text, STR_ARG(view.why))
+
+TEST(s1_23_dangerous_sources_are_blocked)
+{
+	static const char *const sources[] = {
+		"/var/run/docker.sock",
+		"/run/docker.sock",
+		"/etc",
+		"/etc/passwd",
+		"/proc",
+		"/proc/1/root",
+		"/sys",
+		"/dev",
+		"/dev/mem",
+		"/boot",
+		"/root",
+		"/root/x",
+		"/run",
+		"/run/user/1000",
+		"/var/run",
+		"/private/etc/x",
+		"/private/var/run",
+	};
+
+	walls_reset();
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		REFUSED(arena_printf(&w.a, "%s:/x:ro", sources[i]).p, CODE_BIND_BLOCKED);
+}
+
+TEST(a_parent_of_something_blocked_is_blocked_too)
+{
+	walls_reset();
+	REFUSED("/:/x:ro", CODE_BIND_BLOCKED);
+	REFUSED("/var:/x:ro", CODE_BIND_BLOCKED);
+	assert_true(memmem(view.why.p, view.why.n, "covers", 6));
+	REFUSED("/private:/x:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home:/x:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home/u:/x:ro", CODE_BIND_BLOCKED);
+}
+
+TEST(secret_directories_of_every_home_are_blocked)
+{
+	const struct str roots[] = { STR("/srv/homes/x"), STR("/") };
+
+	walls_reset();
+	w.r.facts.home_roots = (struct strs){ .v = roots, .n = 2 };
+	REFUSED("/home/u/.ssh:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home/u/.aws/credentials:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home/u/.config/gh:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("~/.gnupg:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/srv/homes/x/.netrc:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/srv/homes:/s:ro", CODE_BIND_BLOCKED);
+	TAKEN("/home/u/.cache:/s:ro");
+	TAKEN("/.ssh-of-nobody:/s:ro");
+}
+
+TEST(c20_a_docker_socket_is_refused_wherever_it_lies)
+{
+	walls_reset();
+	REFUSED("/srv/x/docker.sock:/s", CODE_BIND_BLOCKED);
+	REFUSED("/srv/podman.sock:/s:ro", CODE_BIND_BLOCKED);
+	TAKEN("/srv/docker.socket:/s:ro");
+}
+
+TEST(no_spelling_of_a_blocked_path_passes)
+{
+	static const char *const spellings[] = { "/etc/",        "//etc",       "/./etc",
+						 "/x/../etc",    "/etc/.",      "/x//..//etc/",
+						 "/home/../etc", "/../etc/ssl", "~/../../etc" };
+
+	walls_reset();
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++)
+		REFUSED(arena_printf(&w.a, "%s:/x:ro", spellings[i]).p, CODE_BIND_BLOCKED);
+}
+
+TEST(what_is_merely_named_alike_is_not_blocked)
+{
+	walls_reset();
+	TAKEN("/etcetera:/x:ro");
+	TAKEN("/devel:/x:ro");
+	TAKEN("/var/lib:/x:ro");
+	TAKEN("/usr:/x:ro");
+	TAKEN("/home/user/source:/source:ro");
+	TAKEN("/var/data/myapp:/data:ro");
+	TAKEN("/mnt/cache:/cache:rw");
+}
+
+TEST(a_source_that_is_no_absolute_path_of_this_system_is_invalid)
+{
+	walls_reset();
+	REFUSED("data:/d:ro", CODE_BIND_INVALID);
+	REFUSED("./x:/x:ro", CODE_BIND_INVALID);
+	REFUSED("~root/x:/x:ro", CODE_BIND_INVALID);
+	REFUSED("/data", CODE_BIND_INVALID);
+	REFUSED("/data:rel:ro", CODE_BIND_INVALID);
+}
+
+TEST(a_windows_source_is_invalid_on_linux)
+{
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base };
+	struct bind b = {
+		.raw = STR("C:\\x:/y:ro"), .source = STR("C:\\x"), .target = STR("/y"), .options = STR("ro")
+	};
+
+	walls_reset();
+	assert_int_equal(bind_check(&w.a, &rules, &b, &view), CODE_BIND_INVALID);
+}
+
+TEST(a_nul_byte_in_a_bind_is_invalid)
+{
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base };
+	struct bind b = { .raw = { .p = "/a\0b:/y:ro", .n = 10 },
+			  .source = { .p = "/a\0b", .n = 4 },
+			  .target = STR("/y") };
+
+	walls_reset();
+	assert_int_equal(bind_check(&w.a, &rules, &b, &view), CODE_BIND_INVALID);
+}
+
+TEST(our_own_mount_points_are_reserved)
+{
+	walls_reset();
+	REFUSED("/srv/a:/workspace:ro", CODE_BIND_RESERVED_TARGET);
+	REFUSED("/srv/a:/workspace/x:ro", CODE_BIND_RESERVED_TARGET);
+	REFUSED("/srv/a:/x/../agent/:ro", CODE_BIND_RESERVED_TARGET);
+	REFUSED("/srv/a:/:ro", CODE_BIND_RESERVED_TARGET);
+	REFUSED("/srv/a:/proc/x:ro", CODE_BIND_RESERVED_TARGET);
+	TAKEN("/workspace-obsidian:/workspace-obsidian:ro");
+	w.c.base.binds_reserved = true;
+	TAKEN("/srv/a:/workspace/x:ro");
+	REFUSED("/srv/a:/dev:ro", CODE_BIND_RESERVED_TARGET);
+}
+
+TEST(the_target_of_the_workspace_is_reserved_wherever_it_is)
+{
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base, .ws_target = STR("/sandbox/in") };
+	struct bind inside = walls_bind("/srv/a:/sandbox/in/x:ro"), over = walls_bind("/srv/a:/sandbox:ro"),
+		    beside = walls_bind("/srv/a:/sandbox/out:ro");
+
+	walls_reset();
+	assert_int_equal(bind_check(&w.a, &rules, &inside, &view), CODE_BIND_RESERVED_TARGET);
+	assert_int_equal(bind_check(&w.a, &rules, &over, &view), CODE_BIND_RESERVED_TARGET);
+	assert_int_equal(bind_check(&w.a, &rules, &beside, &view), CODE_OK);
+}
+
+TEST(a_source_must_lie_below_an_allowed_root_where_there_are_any)
+{
+	const struct str roots[] = { STR("/srv/a"), STR("/srv/b") };
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base, .roots = { .v = roots, .n = 2 } };
+	struct bind in = walls_bind("/srv/b/x:/x:ro"), out = walls_bind("/srv/c:/x:ro"),
+		    climbs = walls_bind("/srv/a/../c:/x:ro");
+
+	walls_reset();
+	assert_int_equal(bind_check(&w.a, &rules, &in, &view), CODE_OK);
+	assert_int_equal(bind_check(&w.a, &rules, &out, &view), CODE_BIND_OUTSIDE_ROOTS);
+	assert_int_equal(bind_check(&w.a, &rules, &climbs, &view), CODE_BIND_OUTSIDE_ROOTS);
+}
+
+TEST(a_bind_is_writable_only_when_it_says_so)
+{
+	walls_reset();
+	TAKEN("/srv/a:/x:rw");
+	assert_true(view.writable && !view.mode_missing);
+	TAKEN("/srv/a:/x:ro");
+	assert_false(view.writable || view.mode_missing);
+	TAKEN("/srv/a:/x:ro,z");
+	assert_false(view.writable);
+	TAKEN("/srv/a:/x:rw,Z");
+	assert_true(view.writable);
+	TAKEN("/srv/a:/x");
+	assert_true(!view.writable && view.mode_missing);
+	REFUSED("/srv/a:/x:wat", CODE_BIND_INVALID);
+	REFUSED("/srv/a:/x:rw,rshared", CODE_BIND_INVALID);
+}
+
+TEST(upstream_takes_a_bind_without_mode_for_writable)
+{
+	struct bind_rules rules = { .facts = &w.r.facts, .s = &w.c.base, .upstream_options = true };
+	struct bind plain = walls_bind("/srv/drafts:/drafts"), odd = walls_bind("/srv/z:/z:wat");
+
+	walls_reset();
+	assert_int_equal(bind_check(&w.a, &rules, &plain, &view), CODE_OK);
+	assert_true(view.writable);
+	assert_int_equal(bind_check(&w.a, &rules, &odd, &view), CODE_OK);
+	assert_true(view.writable);
+}
+
+TEST(sensitive_names_are_recognised_in_any_part_of_the_path)
+{
+	static const char *const yes[] = { "/srv/.ssh",       "/srv/secrets/x", "/a/credentials",
+					   "/a/server.pem",   "/a/.env",        "/a/prod.env",
+					   "/b/.kube/config", "/x/id_rsa",      "/x/.gnupg" };
+	static const char *const no[] = { "/srv/source", "/a/secretary", "/a/environment", "/x/keyboard",
+					  "/a/pem" };
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		CHECK_CASE(bind_is_sensitive(str_z(yes[i])), "missed %s", yes[i]);
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		CHECK_CASE(!bind_is_sensitive(str_z(no[i])), "cried wolf at %s", no[i]);
+}
+
+TEST(a_message_names_a_bind_as_written_and_not_with_what_the_environment_made_of_it)
+{
+	struct bind b = walls_bind("/srv/hunter2:/x:ro");
+
+	CHECK_STR(bind_shown(&b), STR("/srv/hunter2:/x:ro"));
+	b.origin.raw = STR("${DIR}:/x:ro");
+	CHECK_STR(bind_shown(&b), STR("${DIR}:/x:ro"));
+}
+
+TEST_MAIN()
