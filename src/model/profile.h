@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walls of one sandbox, as plain data: what the decision grants, with everything about the host filled in that the
+ * plan needs. Made once per sandbox; the plan is a pure function of it.
+ */
+#pragma once
+
+#include "model/names.h"
+
+#include <stdint.h>
+
+/* What a report names as held or missing. */
+enum wall {
+	WALL_NAMESPACES = 0,
+	WALL_ROOT,
+	WALL_PROC,
+	WALL_DEV,
+	WALL_NETWORK,
+	WALL_CAPS,
+	WALL_NO_NEW_PRIVS,
+	WALL_KEYRING,
+	WALL_SECCOMP,
+	WALL_LANDLOCK,
+	WALL_WARDEN, /* pid 1 cannot be traced, read or killed by the payload */
+	WALL_RLIMITS,
+	WALL_MEMORY,
+	WALL_PIDS,
+	WALL_CPU,
+	WALL_COUNT_
+};
+extern const struct enum_name wall_names[];
+
+/* A source on the host that has been opened, resolved and checked; the warden takes it only if it is still the same. */
+struct source {
+	struct str path; /* absolute, without symlinks */
+	uint64_t dev, ino;
+	bool is_file;
+};
+
+struct profile_mount {
+	struct source source; /* empty path: a tmpfs */
+	struct str target;
+	bool writable;
+	bool overlay; /* upper and work are private directories of ours */
+	struct str upper, work;
+	bool idmap;    /* its owner is the payload's user inside (root alone can make such a mount) */
+	uint64_t size; /* of a tmpfs */
+	bool devices;  /* device nodes work below it */
+};
+
+struct profile {
+	/* what runs */
+	struct strs argv, env;
+	struct str path; /* where argv[0] is looked for when it has no slash */
+	struct str cwd;
+	bool tty;
+
+	/* who: uid and gid outside, inside; with two users also the warden's */
+	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
+	bool two_users;
+	uint32_t warden_uid, warden_gid;
+
+	/* what it sees */
+	const struct source *
+		root_binds; /* read-only, at their own path: /usr, or an image's top level (targets in root_targets) */
+	const struct str *root_targets;
+	size_t n_root_binds;
+	const struct str *links; /* pairs: path, what it says */
+	size_t n_links;
+	const struct profile_mount *mounts;
+	size_t n_mounts;
+	const struct str *files; /* pairs: path, content */
+	size_t n_files;
+	const struct source *devices;
+	size_t n_devices;
+	struct str hostname;
+
+	/* limits */
+	uint64_t timeout_ms, grace_ms;
+	uint64_t pids, memory, open_files, tmpfs;
+	double cpus;
+	int cgroup_fd; /* v2 directory to be born in; -1 = none */
+
+	uint32_t landlock_abi; /* 0 = the kernel has none */
+	uint64_t crash_at;     /* tests */
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cgroup of one sandbox: memory, processes, processor time, and killing the whole tree. cgroup v2 where this process may
+ * make a group (root, or a delegated subtree such as a systemd user service), cgroup v1 controllers where only those exist.
+ *
+ * A sandbox is born into its v2 group. Into v1 groups it has to be moved, which can take milliseconds, so v1 is used only
+ * for limits that somebody asked for.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { CGROUP_MEMORY = 1, CGROUP_PIDS = 2, CGROUP_CPU = 4 };
+
+struct cgroup_limits {
+	unsigned must; /* asked for by policy or flag: missing = refuse */
+	uint64_t memory, pids;
+	double cpus;
+};
+
+enum cgroup_version { CGROUP_NONE = 0, CGROUP_V1, CGROUP_V2 };
+
+#define CGROUP_PATH_MAX 512
+struct cgroup {
+	enum cgroup_version version;
+	unsigned have;                /* limits that are really in force */
+	char dir[3][CGROUP_PATH_MAX]; /* v2: dir[0]; v1: memory, pids, cpu; empty = not used */
+	int fd;                       /* v2: to be born in */
+};
+#define CGROUP_EMPTY ((struct cgroup){ .fd = -EBADF })
+
+struct cgroup_stat {
+	uint64_t oom_kills, pids_refused, throttled_us, cpu_us, memory_peak;
+};
+
+/*
+ * Never an error for limits that nobody insists on: `have` says what could be had. ERR_UNAVAIL names what is missing and
+ * the command that helps. `parent`: a directory to make the group in; empty = find one.
+ */
+int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e);
+int cgroup_add(const struct cgroup *c, pid_t pid); /* v1; nothing to do for v2 */
+void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
+/* Kills what is in it and removes it. Also after the tree has gone by itself. */
+void cgroup_done(struct cgroup *c);
+#define _cleanup_cgroup_ _cleanup_(cgroup_done)
+/* Removes groups that a killed creel left behind; called before making one in the same place. */

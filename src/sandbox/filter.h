@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The system call filter: a table of every number, compiled into a binary tree of BPF.
+ *
+ * What the table does not name answers ENOSYS, as if the kernel did not have it, so that programs fall back. What is
+ * known and refused answers EPERM. Other ABIs (i386, x32) answer ENOSYS whole. The tree takes microseconds to make, so
+ * nothing is cached anywhere.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum filter_action {
+	FILTER_ENOSYS = 0,
+	FILTER_EPERM,
+	FILTER_ALLOW,
+	/* allowed when the arguments pass */
+	FILTER_CLONE,       /* no new namespace */
+	FILTER_UNSHARE,     /* no new namespace */
+	FILTER_IOCTL,       /* not TIOCSTI, TIOCLINUX */
+	FILTER_SOCKET,      /* unix; inet stream and datagram with their usual protocols */
+	FILTER_PERSONALITY, /* ask, or the default */
+	FILTER_PRLIMIT,     /* oneself */
+	FILTER_ACTION_COUNT_
+};
+
+#define FILTER_MAX_INSNS 1024
+
+struct filter {
+	struct sock_filter insn[FILTER_MAX_INSNS];
+	size_t n;
+};
+
+/* What the table says about a number of the native ABI. */
+enum filter_action filter_action(uint32_t nr);
+const char *filter_action_name(enum filter_action a);
+/* With the arguments: what the kernel must answer. Returns SECCOMP_RET_*. The reference that tests compare with. */
+uint32_t filter_expect(uint32_t arch, uint32_t nr, const uint64_t args[6]);
+
+int filter_build(struct filter *ret, struct err *e);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/host.h"
+#include "base/fd.h"
+#include "sandbox/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LIST_MAX 64
+
+/*
+ * Seen read-only at their own place when they are there. Nothing here holds a secret on any distribution we know. Few,
+ * because every mount costs at the start and again at the end.
+ */
+static const char *const etc_binds[] = { "/etc/ld.so.cache",
+					 "/etc/alternatives",
+					 "/etc/ssl/certs",
+					 "/etc/pki",
+					 "/etc/java-17-openjdk",
+					 "/etc/java-21-openjdk",
+					 NULL };
+/* Small enough to be copied. */
+static const char *const etc_copies[] = { "/etc/services", "/etc/protocols", "/etc/localtime", NULL };
+#define COPY_MAX ((size_t)64 << 10)
+static const char *const top_links[] = { "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", NULL };
+static const char *const devices[] = { "/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
+				       "/dev/urandom", "/dev/tty",  NULL };
+
+struct lists {
+	struct source *binds;
+	struct str *targets;
+	size_t n_binds;
+	struct str *links;
+	size_t n_links;
+};
+
+static int lists_new(struct arena *a, struct lists *l, struct err *e)
+{
+	l->binds = ARENA_ARRAY(a, struct source, LIST_MAX);
+	l->targets = ARENA_ARRAY(a, struct str, LIST_MAX);
+	l->links = ARENA_ARRAY(a, struct str, LIST_MAX);
+	return a->failed ? err_sys(e, ENOMEM, "profile") : 0;
+}
+
+static void lists_give(const struct lists *l, struct profile *p)
+{
+	p->root_binds = l->binds;
+	p->root_targets = l->targets;
+	p->n_root_binds = l->n_binds;
+	p->links = l->links;
+	p->n_links = l->n_links;
+}
+
+/* Absent is fine; anything else that goes wrong is not. */
+static int add_bind(struct arena *a, struct lists *l, struct str path, struct str target, struct err *e)
+{
+	int r;
+
+	if (l->n_binds == LIST_MAX)
+		return err_set(e, ERR_LIMIT, "more than %d system directories", LIST_MAX);
+	r = source_resolve(a, path, &l->binds[l->n_binds], e);
+	if (r < 0)
+		return e->sys_errno == ENOENT ? 0 : r;
+	l->targets[l->n_binds++] = target;
+	return 0;
+}
+
+static int add_link(struct arena *a, struct lists *l, int dir, const char *name, struct str at, struct err *e)
+{
+	char text[256];
+	ssize_t n = readlinkat(dir, name, text, sizeof(text));
+
+	if (n < 0 || n == (ssize_t)sizeof(text))
+		return err_sys(e, n < 0 ? errno : ENAMETOOLONG, "read the link '%s'", name);
+	if (l->n_links + 2 > LIST_MAX)
+		return err_set(e, ERR_LIMIT, "more than %d links at the top of the root", LIST_MAX / 2);
+	l->links[l->n_links++] = at;
+	l->links[l->n_links++] = arena_str(a, (struct str){ .p = text, .n = (size_t)n });
+	return 0;
+}
+
+static int add_top(struct arena *a, struct lists *l, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, errno, "stat '%s'", path);
+	if (S_ISLNK(st.st_mode))
+		return add_link(a, l, AT_FDCWD, path, str_z(path), e);
+	return add_bind(a, l, str_z(path), str_z(path), e);
+}
+
+static int add_devices(struct arena *a, struct profile *p, struct err *e)
+{
+	struct source *list = ARENA_ARRAY(a, struct source, sizeof(devices) / sizeof(devices[0]));
+	size_t n = 0;
+
+	if (!list)
+		return err_sys(e, ENOMEM, "profile");
+	for (const char *const *d = devices; *d; d++) {
+		int r = source_resolve(a, str_z(*d), &list[n], e);
+
+		if (r < 0)
+			return r;
+		/* A container may have a link or a plain file there: what is mounted must be the device. */
+		if (!str_eq(list[n].path, str_z(*d)))
+			return err_set(e, ERR_UNAVAIL, "'%s' is not a device of this host", *d);
+		n++;
+	}
+	p->devices = list;
+	p->n_devices = n;
+	return 0;
+}
+
+/* What cannot be read or is not small text is left out: none of it is needed to start a program. */
+static size_t add_copies(struct arena *a, struct str *f, size_t n)
+{
+	for (const char *const *c = etc_copies; *c; c++) {
+		_cleanup_free_ char *text = NULL;
+		size_t len = 0;
+
+		if (fd_read_file(*c, COPY_MAX, &text, &len) < 0)
+			continue;
+		f[n++] = str_z(*c);
+		f[n++] = arena_str(a, (struct str){ .p = text, .n = len });
+	}
+	return n;
+}
+
+static int add_etc(struct arena *a, struct profile *p, bool with_users, struct err *e)
+{
+	struct str *f = ARENA_ARRAY(a, struct str, 24);
+	size_t n = 0;
+
+	if (!f)
+		return err_sys(e, ENOMEM, "profile");
+	if (with_users) {
+		f[n++] = STR("/etc/passwd");
+		f[n++] = arena_printf(
+			a,
+			"root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:%u:%u:sandbox:/home/sandbox:/bin/sh\n"
+			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+			p->inner_uid, p->inner_gid);
+		f[n++] = STR("/etc/group");
+		f[n++] = arena_printf(a, "root:x:0:\nsandbox:x:%u:\nnogroup:x:65534:\n", p->inner_gid);
+		f[n++] = STR("/etc/nsswitch.conf");
+		f[n++] = STR(
+			"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n");
+	}
+	if (with_users)
+		n = add_copies(a, f, n);
+	f[n++] = STR("/etc/hosts");
+	f[n++] = arena_printf(a, "127.0.0.1 localhost " STR_FMT "\n::1 localhost\n", STR_ARG(p->hostname));
+	f[n++] = STR("/etc/hostname");
+	f[n++] = arena_printf(a, STR_FMT "\n", STR_ARG(p->hostname));
+	f[n++] = STR("/etc/resolv.conf");
+	f[n++] = STR("");
+	p->files = f;
+	p->n_files = n;
+	return a->failed ? err_sys(e, ENOMEM, "profile") : 0;
+}
+
+int host_root(struct arena *a, struct profile *p, struct err *e)
+{
+	struct lists l = { 0 };
+	int r = lists_new(a, &l, e);
+
+	if (r >= 0)
+		r = add_bind(a, &l, STR("/usr"), STR("/usr"), e);
+	for (const char *const *t = top_links; *t && r >= 0; t++)
+		r = add_top(a, &l, *t, e);
+	for (const char *const *b = etc_binds; *b && r >= 0; b++)
+		r = add_bind(a, &l, str_z(*b), str_z(*b), e);
+	if (r >= 0)
+		r = add_etc(a, p, true, e);
+	if (r >= 0)
+		r = add_devices(a, p, e);
+	lists_give(&l, p);
+	return r;
+}
+
+uint32_t host_landlock_abi(void)
+{
+	long abi = syscall(444 /* landlock_create_ruleset */, NULL, 0, 1u);
+
+	return abi > 0 ? (uint32_t)abi : 0;
+}

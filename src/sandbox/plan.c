@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/plan.h"
+#include "base/cleanup.h"
+#include "sandbox/filter.h"
+#include "sandbox/wire.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define CAP_KILL_ 5
+#define CAP_SETGID_ 6
+#define CAP_SETUID_ 7
+
+#define ROOT_SIZE (4ull << 20)
+#define MASK_FILE "/run/.empty" /* ours, in the new root, before /run gets its tmpfs */
+
+/* Landlock's file system rights, by ABI: 1 = bits 0-12, 2 adds 13, 3 adds 14, 5 adds 15. */
+#define LL_EXECUTE (1ull << 0)
+#define LL_WRITE_FILE (1ull << 1)
+#define LL_READ_FILE (1ull << 2)
+#define LL_READ_DIR (1ull << 3)
+#define LL_REMOVE_DIR (1ull << 4)
+#define LL_REMOVE_FILE (1ull << 5)
+#define LL_MAKE_CHAR (1ull << 6)
+#define LL_MAKE_DIR (1ull << 7)
+#define LL_MAKE_REG (1ull << 8)
+#define LL_MAKE_SOCK (1ull << 9)
+#define LL_MAKE_FIFO (1ull << 10)
+#define LL_MAKE_BLOCK (1ull << 11)
+#define LL_MAKE_SYM (1ull << 12)
+#define LL_REFER (1ull << 13)
+#define LL_TRUNCATE (1ull << 14)
+#define LL_IOCTL_DEV (1ull << 15)
+#define LL_ALL ((1ull << 16) - 1)
+#define LL_READ (LL_EXECUTE | LL_READ_FILE | LL_READ_DIR)
+#define LL_WRITE                                                                                     \
+	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \
+	 LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER | LL_TRUNCATE)
+#define LL_SCOPE_ABSTRACT 1ull
+#define LL_SCOPE_SIGNAL 2ull
+
+struct build {
+	const struct profile *p;
+	struct step steps[PLAN_MAX_STEPS];
+	size_t n;
+	struct buf strings;
+	bool failed;
+};
+
+static uint32_t add_bytes(struct build *b, const void *bytes, size_t n, size_t align)
+{
+	uint32_t at;
+
+	while (b->strings.n % align)
+		buf_putc(&b->strings, '\0');
+	at = (uint32_t)b->strings.n;
+	buf_put(&b->strings, (struct str){ .p = bytes, .n = n });
+	buf_putc(&b->strings, '\0');
+	return at;
+}
+
+static uint32_t add_str(struct build *b, struct str s)
+{
+	if (s.n && memchr(s.p, '\0', s.n))
+		b->failed = true; /* "a\0b" must not become "a" */
+	return add_bytes(b, s.p, s.n, 1);
+}
+
+static struct step *add(struct build *b, enum step_kind kind, struct str a, struct str s)
+{
+	static struct step overflow;
+	struct step *st = &overflow;
+
+	if (b->n < PLAN_MAX_STEPS)
+		st = &b->steps[b->n++];
+	else
+		b->failed = true;
+	*st = (struct step){ .kind = kind, .a = add_str(b, a), .b = add_str(b, s) };
+	return st;
+}
+
+static void add_x(struct build *b, enum step_kind kind, struct str a, uint64_t x, uint64_t y)
+{
+	struct step *s = add(b, kind, a, STR(""));
+
+	s->x = x;
+	s->y = y;
+}
+
+static void add_bind(struct build *b, const struct source *src, struct str target, uint32_t flags)
+{
+	struct step *s = add(b, STEP_BIND, target, src->path);
+
+	s->x = src->dev;
+	s->y = src->ino;
+	s->flags = flags | (src->is_file ? STEP_F_FILE : STEP_F_REC);
+}
+
+static bool has_dir(const struct build *b, struct str path)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->steps[i].kind == STEP_DIR && str_eq(str_z(b->strings.p + b->steps[i].a), path))
+			return true;
+	return false;
+}
+
+static void add_dir(struct build *b, struct str path)
+{
+	if (!has_dir(b, path))
+		add_x(b, STEP_DIR, path, 0755, 0);
+}
+
+/* Every directory above a target, so that binds may land anywhere. */
+static void add_parents(struct build *b, struct str target)
+{
+	for (size_t i = 1; i < target.n; i++)
+		if (target.p[i] == '/')
+			add_dir(b, (struct str){ .p = target.p, .n = i });
+}
+
+/* Content is bytes, not a name: it may hold anything. */
+static void add_file(struct build *b, struct str path, struct str content, uint64_t mode)
+{
+	struct step *s = add(b, STEP_FILE, path, STR(""));
+
+	s->b = add_bytes(b, content.p, content.n, 1);
+	s->x = mode;
+	s->y = content.n;
+}
+
+static void add_root(struct build *b)
+{
+	static const char *const dirs[] = { "/etc", "/dev", "/run", "/var", "/home", "/proc", "/tmp", NULL };
+	const struct profile *p = b->p;
+
+	add_x(b, STEP_ROOT, STR("/"), ROOT_SIZE, 0);
+	for (const char *const *d = dirs; *d; d++)
+		add_dir(b, str_z(*d));
+	for (size_t i = 0; i + 1 < p->n_links; i += 2)
+		(void)add(b, STEP_LINK, p->links[i], p->links[i + 1]);
+	for (size_t i = 0; i + 1 < p->n_files; i += 2) {
+		add_parents(b, p->files[i]);
+		add_file(b, p->files[i], p->files[i + 1], 0644);
+	}
+	for (size_t i = 0; i < p->n_root_binds; i++) {
+		add_parents(b, p->root_targets[i]);
+		add_bind(b, &p->root_binds[i], p->root_targets[i], STEP_F_RO);
+	}
+}
+
+static void add_dev(struct build *b)
+{
+	static const char *const links[] = {
+		"/dev/fd",     "/proc/self/fd",   "/dev/stdin",  "/proc/self/fd/0",
+		"/dev/stdout", "/proc/self/fd/1", "/dev/stderr", "/proc/self/fd/2",
+		"/dev/ptmx",   "pts/ptmx",        NULL
+	};
+	const struct profile *p = b->p;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		add_bind(b, &p->devices[i], p->devices[i].path, STEP_F_DEV | STEP_F_NOEXEC);
+	(void)add(b, STEP_DEVPTS, STR("/dev/pts"), STR(""));
+	add_x(b, STEP_TMPFS, STR("/dev/shm"), p->tmpfs, 01777);
+	for (const char *const *l = links; *l; l += 2)
+		(void)add(b, STEP_LINK, str_z(l[0]), str_z(l[1]));
+}
+
+static void add_proc(struct build *b)
+{
+	static const char *const masked[] = { "/proc/kcore", "/proc/sysrq-trigger", NULL };
+
+	add_file(b, STR(MASK_FILE), STR(""), 0444);
+	(void)add(b, STEP_PROC, STR("/proc"), STR(""));
+	for (const char *const *m = masked; *m; m++)
+		add(b, STEP_MASK, str_z(*m), STR(MASK_FILE))->flags = STEP_F_OPTIONAL;
+	(void)add(b, STEP_READONLY, STR("/proc/sys"), STR(""));
+}
+
+static void add_overlay(struct build *b, const struct profile_mount *m)
+{
+	struct step *s = add(b, STEP_OVERLAY, m->target, m->source.path);
+
+	/* three strings in a row: lower, upper, work */
+	(void)add_str(b, m->upper);
+	(void)add_str(b, m->work);
+	s->x = m->source.dev;
+	s->y = m->source.ino;
+	s->flags = m->idmap ? STEP_F_IDMAP : 0;
+}
+
+static void add_mounts(struct build *b)
+{
+	const struct profile *p = b->p;
+
+	for (size_t i = 0; i < p->n_mounts; i++) {
+		const struct profile_mount *m = &p->mounts[i];
+
+		add_parents(b, m->target);
+		if (!m->source.path.n)
+			add_x(b, STEP_TMPFS, m->target, m->size, 01777);
+		else if (m->overlay)
+			add_overlay(b, m);
+		else
+			add_bind(b, &m->source, m->target,
+				 (m->writable ? 0u : STEP_F_RO) | (m->idmap ? STEP_F_IDMAP : 0u));
+	}
+}
+
+static void add_rule(struct build *b, struct str path, uint64_t rights)
+{
+	struct step *s = add(b, STEP_LANDLOCK_RULE, path, STR(""));
+
+	s->x = rights;
+	s->flags = STEP_F_OPTIONAL;
+}
+
+/* The second wall says the same as the mounts: read everything that is there, write where a mount is writable. */
+static void add_landlock(struct build *b)
+{
+	const struct profile *p = b->p;
+
+	if (!p->landlock_abi)
+		return;
+	add_x(b, STEP_LANDLOCK, STR(""), LL_ALL, LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL);
+	add_rule(b, STR("/"), LL_READ);
+	add_rule(b, STR("/dev"), LL_READ | LL_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV);
+	add_rule(b, STR("/dev/shm"), LL_READ | LL_WRITE);
+	add_rule(b, STR("/proc"), LL_READ | LL_WRITE_FILE | LL_TRUNCATE);
+	for (size_t i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].writable || p->mounts[i].overlay || !p->mounts[i].source.path.n)
+			add_rule(b, p->mounts[i].target,
+				 p->mounts[i].source.is_file ? LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE
+							     : LL_READ | LL_WRITE);
+	(void)add(b, STEP_LANDLOCK_SELF, STR(""), STR(""));
+}
+
+static void add_limits(struct build *b)
+{
+	const struct profile *p = b->p;
+
+	add_x(b, STEP_RLIMIT, STR("core"), RLIMIT_CORE, 0);
+	add_x(b, STEP_RLIMIT, STR("nofile"), RLIMIT_NOFILE, p->open_files);
+	/* Counted per user namespace since Linux 5.14: a limit on processes even where there is no cgroup for it. */
+	if (p->pids)
+		add_x(b, STEP_RLIMIT, STR("nproc"), RLIMIT_NPROC, p->pids);
+	add_x(b, STEP_RLIMIT, STR("memlock"), RLIMIT_MEMLOCK, 8ull << 20);
+	add_x(b, STEP_RLIMIT, STR("msgqueue"), RLIMIT_MSGQUEUE, 819200);
+}
+
+static int add_filter(struct build *b, struct err *e)
+{
+	struct filter f;
+	struct step *s;
+	int r = filter_build(&f, e);
+
+	if (r < 0)
+		return r;
+	s = add(b, STEP_SECCOMP, STR(""), STR(""));
+	s->x = f.n;
+	s->b = add_bytes(b, f.insn, f.n * sizeof(f.insn[0]), 8);
+	return 0;
+}
+
+/*
+ * The order is the security argument. Mounts come first, while we may mount; the root is sealed and the host's tree is
+ * gone before anything of the payload is looked at; capabilities go after the last step that needs one; the filter comes
+ * last, because it also binds the warden.
+ */
+static int add_all(struct build *b, struct err *e)
+{
+	const struct profile *p = b->p;
+
+	add_root(b);
+	add_dev(b);
+	add_proc(b);
+	add_mounts(b);
+	(void)add(b, STEP_SEAL, STR("/"), STR(""));
+	(void)add(b, STEP_PIVOT, STR("/"), STR(""));
+	if (p->tty)
+		(void)add(b, STEP_TTY, STR(""), STR(""));
+	(void)add(b, STEP_HOSTNAME, p->hostname, STR(""));
+	(void)add(b, STEP_LO_UP, STR(""), STR(""));
+	(void)add(b, STEP_KEYRING, STR(""), STR(""));
+	(void)add(b, STEP_CHDIR, p->cwd, STR(""));
+	add_limits(b);
+	(void)add(b, STEP_NO_NEW_PRIVS, STR(""), STR(""));
+	add_landlock(b);
+	add_x(b, STEP_CAPS, STR(""),
+	      p->two_users ? 1u << CAP_KILL_ | 1u << CAP_SETGID_ | 1u << CAP_SETUID_ : 0, 0);
+	return add_filter(b, e);
+}
+
+static void put_offsets(struct build *b, struct buf *out, struct strs list)
+{
+	for (size_t i = 0; i < list.n; i++) {
+		uint32_t at = add_str(b, list.v[i]);
+
+		buf_put(out, (struct str){ .p = (const char *)&at, .n = sizeof(at) });
+	}
+}
+
+static uint64_t probes_for(const struct profile *p)
+{
+	uint64_t all = (1ull << PROBE_COUNT_) - 1;
+
+	/* Told by the warden itself, not tried. */
+	all &= ~(1ull << PROBE_NO_TTY | 1ull << PROBE_LANDLOCK_ON);
+	(void)p;
+	return all;
+}
+
+static void fill_header(const struct profile *p, struct plan_header *h)
+{
+	h->magic = PLAN_MAGIC;
+	h->version = PLAN_VERSION;
+	h->flags = (p->tty ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0);
+	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+		      CLONE_NEWUTS | CLONE_NEWCGROUP;
+	h->cgroup_fd = p->cgroup_fd;
+	h->outer_uid = p->outer_uid;
+	h->outer_gid = p->outer_gid;
+	h->inner_uid = p->inner_uid;
+	h->inner_gid = p->inner_gid;
+	h->warden_outer_uid = p->warden_uid;
+	h->warden_outer_gid = p->warden_gid;
+	h->timeout_ms = p->timeout_ms;
+	h->grace_ms = p->grace_ms;
+	h->crash_at = p->crash_at;
+	h->probes = probes_for(p);
+}
+
+static void pad8(struct buf *b)
+{
+	while (b->n % 8)
+		buf_putc(b, '\0');
+}
+
+int plan_build(const struct profile *p, struct buf *out, struct err *e)
+{
+	struct build *b = calloc(1, sizeof(*b));
+	_cleanup_free_ struct build *owner = b;
+	struct plan_header h = { 0 };
+	_cleanup_buf_ struct buf offsets = { 0 };
+	int r;
+
+	if (!b)
+		return err_sys(e, ENOMEM, "plan");
+	b->p = p;
+	buf_init(&b->strings, PLAN_MAX_BYTES);
+	buf_init(&offsets, PLAN_MAX_BYTES);
+	buf_putc(&b->strings, '\0');
+	r = add_all(b, e);
+	fill_header(p, &h);
+	h.path = p->path.n ? add_str(b, p->path) : 0;
+	h.argc = (uint32_t)p->argv.n;
+	h.envc = (uint32_t)p->env.n;
+	h.argv = sizeof(h);
+	h.env = h.argv + 4 * h.argc;
+	put_offsets(b, &offsets, p->argv);
+	put_offsets(b, &offsets, p->env);
+	pad8(&offsets);
+	h.steps = (uint32_t)(sizeof(h) + offsets.n);
+	h.n_steps = (uint32_t)b->n;
+	h.strings = h.steps + (uint32_t)(b->n * sizeof(struct step));
+	h.n_strings = (uint32_t)b->strings.n;
+	h.size = h.strings + h.n_strings;
+	buf_put(out, (struct str){ .p = (const char *)&h, .n = sizeof(h) });
+	buf_put(out, buf_str(&offsets));
+	buf_put(out, (struct str){ .p = (const char *)b->steps, .n = b->n * sizeof(struct step) });
+	buf_put(out, buf_str(&b->strings));
+	if (r >= 0 && (b->failed || b->strings.failed || offsets.failed || out->failed))
+		r = err_set(
+			e, ERR_LIMIT,
+			"the command, its environment or its mounts do not fit a plan of %u bytes and %u steps",
+			PLAN_MAX_BYTES, PLAN_MAX_STEPS);
+	buf_done(&b->strings);
+	return r;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/profile.h"
+#include "base/fd.h"
+#include "sandbox/host.h"
+#include "sandbox/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INNER_ID 1000u
+/* Users that exist nowhere: inside a root-run sandbox nothing owns, or is owned by, anybody of the host. */
+#define ROOT_PAYLOAD_ID 0x6c726300u
+#define ROOT_WARDEN_ID 0x6c726301u
+
+struct making {
+	const struct profile_input *in;
+	struct arena *a;
+	struct diags *warnings;
+	struct profile_mount *mounts;
+	size_t n;
+};
+
+/* A directory of ours below private_dir, readable by the payload's user. */
+static int make_private(struct making *m, const struct profile *p, const char *name, struct str *ret,
+			struct err *e)
+{
+	struct str path =
+		arena_printf(m->a, "%.*s/%s", (int)m->in->private_dir.n, m->in->private_dir.p, name);
+
+	if (m->a->failed)
+		return err_sys(e, ENOMEM, "profile");
+	if (mkdir(path.p, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, errno, "create '%s'", path.p);
+	if (p->two_users && chown(path.p, p->outer_uid, p->outer_gid) < 0)
+		return err_sys(e, errno, "give '%s' to the sandbox's user", path.p);
+	*ret = path;
+	return 0;
+}
+
+static int make_overlay(struct making *m, const struct profile *p, struct profile_mount *pm, struct err *e)
+{
+	char name[32];
+	int r;
+
+	(void)snprintf(name, sizeof(name), "upper%zu", m->n);
+	r = make_private(m, p, name, &pm->upper, e);
+	if (r < 0)
+		return r;
+	(void)snprintf(name, sizeof(name), "work%zu", m->n);
+	pm->overlay = true;
+	return make_private(m, p, name, &pm->work, e);
+}
+
+/* A private workspace is made when it is not there yet; any other source must exist. */
+static int ensure_private_workspace(const struct decision *d, const struct mount *mt, struct err *e)
+{
+	_cleanup_free_ char *z = NULL;
+
+	if (mt->source != MOUNT_WORKSPACE || str_eq(d->workspace, d->agent_workspace))
+		return 0;
+	if (str_dupz(mt->host, &z) < 0)
+		return err_set(e, ERR_USAGE, "workspace: path holds a NUL byte");
+	for (char *at = z + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(z, 0700) < 0 && errno != EEXIST)
+			return err_sys(e, errno, "create '%s'", z);
+		*at = '/';
+	}
+	return mkdir(z, 0700) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", z) : 0;
+}
+
+static int resolve_mount(struct making *m, const struct mount *mt, struct profile_mount *pm, bool *skip,
+			 struct err *e)
+{
+	struct str reason = { 0 };
+	int r = ensure_private_workspace(m->in->decision, mt, e);
+
+	if (r >= 0)
+		r = source_resolve(m->a, mt->host, &pm->source, e);
+	if (r < 0 && mt->optional && e->sys_errno == ENOENT) {
+		diag_add(m->warnings, SEVERITY_WARN, "bind_source_missing", &mt->origin, STR("mounts"),
+			 "'" STR_FMT "' is not there: the bind is left out", STR_ARG(mt->host));
+		*skip = true;
+		return 0;
+	}
+	if (r < 0)
+		return err_wrap(e, "%s", enum_name(mount_source_names, (int)mt->source));
+	if (mt->source == MOUNT_WORKSPACE && pm->source.is_file)
+		return err_set(e, ERR_USAGE, "workspace '" STR_FMT "' is not a directory", STR_ARG(mt->host));
+	if (mt->check_resolved && !m->in->allowed(m->in->ctx, pm->source.path, &reason))
+		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "' is '" STR_FMT "': " STR_FMT,
+			       STR_ARG(mt->host), STR_ARG(pm->source.path), STR_ARG(reason));
+	return 0;
+}
+
+static int add_mount(struct making *m, const struct profile *p, const struct mount *mt, struct err *e)
+{
+	struct profile_mount *pm = &m->mounts[m->n];
+	bool skip = false;
+	int r = 0;
+
+	*pm = (struct profile_mount){ .target = mt->target, .writable = mt->writable, .size = p->tmpfs };
+	if (mt->source != MOUNT_SCRATCH)
+		r = resolve_mount(m, mt, pm, &skip, e);
+	pm->idmap = p->two_users && (mt->source == MOUNT_WORKSPACE || mt->source == MOUNT_AGENT) &&
+		    !pm->source.is_file;
+	if (r >= 0 && !skip && mt->overlay)
+		r = make_overlay(m, p, pm, e);
+	if (r >= 0 && !skip)
+		m->n++;
+	return r;
+}
+
+static void fill_users(const struct profile_input *in, struct profile *p)
+{
+	p->inner_uid = p->inner_gid = INNER_ID;
+	p->outer_uid = in->uid;
+	p->outer_gid = in->gid;
+	if (in->uid != 0)
+		return;
+	p->two_users = true;
+	p->outer_uid = p->outer_gid = ROOT_PAYLOAD_ID;
+	p->warden_uid = p->warden_gid = ROOT_WARDEN_ID;
+}
+
+static void fill_limits(const struct decision *d, struct profile *p)
+{
+	p->timeout_ms = d->limits.timeout_s * 1000;
+	p->grace_ms = 2000;
+	p->pids = d->limits.pids;
+	p->memory = d->limits.memory;
+	p->cpus = d->limits.cpus;
+	p->open_files = d->limits.open_files;
+	p->tmpfs = d->limits.tmpfs;
+}
+
+int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,
+		 struct err *e)
+{
+	const struct decision *d = in->decision;
+	struct making m = { .in = in, .a = a, .warnings = warnings };
+	int r;
+
+	*ret = (struct profile){ .argv = in->argv,
+				 .env = in->env,
+				 .cwd = d->workdir,
+				 .tty = in->tty,
+				 .hostname = STR("sandbox"),
+				 .cgroup_fd = -1 };
+	if (in->argv.n == 0 || in->argv.v[0].n == 0)
+		return err_set(e, ERR_USAGE, "no command");
+	if (!memchr(in->argv.v[0].p, '/', in->argv.v[0].n))
+		ret->path = STR("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	fill_users(in, ret);
+	fill_limits(d, ret);
+	ret->landlock_abi = host_landlock_abi();
+	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);
+	if (!m.mounts)
+		return err_sys(e, ENOMEM, "profile");
+	for (size_t i = 0; i < d->n_mounts; i++) {
+		r = add_mount(&m, ret, &d->mounts[i], e);
+		if (r < 0)
+			return r;
+	}
+	ret->mounts = m.mounts;
+	ret->n_mounts = m.n;
+	return in->image.n ? host_image_root(a, in->image, ret, e) : host_root(a, ret, e);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision + this host -> profile. Everything that the decision names is opened here, once, and asked about again under its
+ * resolved name; what is missing and may be missing is left out and said so. Nothing is created in the user's tree.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/decision.h"
+#include "model/diag.h"
+#include "model/profile.h"
+
+struct profile_input {
+	const struct decision *decision;
+	struct strs argv, env;  /* NAME=value, ready */
+	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
+	struct str private_dir; /* ours, 0700: upper and work of overlays are made in it */
+	bool tty;
+	uint32_t uid, gid; /* of whoever asked */
+	/* May this resolved path be seen inside? False with *why filled when not. */
+	bool (*allowed)(void *ctx, struct str resolved, struct str *why);
+	void *ctx;
+};
+
+int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,
+		 struct err *e);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/sandbox.h"
+#include "base/fd.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef CREEL_LIBEXEC
+#define CREEL_LIBEXEC "/usr/libexec/creel"
+#endif
+#define WARDEN_MAX ((off_t)4 << 20)
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+/* A build tree runs uninstalled: there the warden lies in a sibling of the directory that holds this program. */
+static int open_beside(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	char *slash;
+
+	if (n <= 0)
+		return -ENOENT;
+	path[n] = '\0';
+	for (int up = 0; up < 2; up++) {
+		slash = strrchr(path, '/');
+		if (!slash)
+			return -ENOENT;
+		*slash = '\0';
+	}
+	(void)snprintf(path + strlen(path), 64, "/sandbox/creel-warden");
+	n = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return n < 0 ? -errno : (int)n;
+}
+
+static int copy_sealed(int from, int *ret_fd, struct err *e)
+{
+	_cleanup_close_ int fd = memfd_create("creel-warden", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct stat st;
+	off_t at = 0;
+
+	if (fd < 0)
+		return err_sys(e, errno, "memfd_create");
+	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > WARDEN_MAX)
+		return err_set(e, ERR_UNAVAIL, "creel-warden is not a program of ours");
+	while (at < st.st_size) {
+		ssize_t n = sendfile(fd, from, &at, (size_t)(st.st_size - at));
+
+		if (n <= 0)
+			return err_sys(e, n < 0 ? errno : EIO, "copy creel-warden");
+	}
+	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+		return err_sys(e, errno, "seal the copy of creel-warden");
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int sandbox_open_warden(int *ret_fd, struct err *e)
+{
+	_cleanup_close_ int file = open(CREEL_LIBEXEC "/creel-warden", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (file < 0)
+		file = open_beside();
+	if (file < 0)
+		return err_set(e, ERR_UNAVAIL,
+			       "creel-warden is not installed: expected " CREEL_LIBEXEC "/creel-warden");
+	return copy_sealed(file, ret_fd, e);
+}
+
+static int sealed_plan(struct str plan, int *ret_fd, struct err *e)
+{
+	_cleanup_close_ int fd = memfd_create("creel-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_sys(e, errno, "memfd_create");
+	if (fd_write_all(fd, plan) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+		return err_sys(e, errno, "write the plan");
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, int cgroup_fd,
+		  struct sandbox *ret, struct err *e)
+{
+	static char name[] = "creel-warden", *const argv[] = { name, NULL };
+	_cleanup_close_ int plan_fd = FD_NONE, ours = FD_NONE, theirs = FD_NONE;
+	int pair[2], r;
+
+	r = sealed_plan(plan, &plan_fd, e);
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, errno, "socketpair");
+	ours = pair[0];
+	theirs = pair[1];
+	{
+		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, warden_fd, cgroup_fd };
+		const struct proc_spec spec = {
+			.path = "/proc/self/fd/5", .argv = argv, .fds = fds, .n_fds = cgroup_fd >= 0 ? 7 : 6
+		};
+
+		r = proc_spawn(&spec, &ret->warden);
+	}
+	if (r < 0)
+		return err_sys(e, -r, "start creel-warden");
+	ret->control = TAKE_FD(ours);
+	return 0;
+}
+
+int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c;
+	struct iovec iov = { .iov_base = ret, .iov_len = sizeof(*ret) };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)
+	};
+	ssize_t n;
+
+	*ret_fd = FD_NONE;
+	do
+		n = recvmsg(s->control, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return 0;
+	if (n < 0)
+		return err_sys(e, errno, "hear from the warden");
+	if (m.msg_controllen >= sizeof(struct cmsghdr) && c.h.cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(&c.h), sizeof(int));
+	if (n != (ssize_t)sizeof(*ret))
+		return err_set(e, ERR_PROTO, "the warden sent %zd bytes instead of %zu", n, sizeof(*ret));
+	ret->what[sizeof(ret->what) - 1] = '\0';
+	return 1;
+}
+
+int sandbox_signal(struct sandbox *s, int signo)
+{
+	const struct warden_report m = { .msg = MSG_SIGNAL, .value = signo };
+
+	return send(s->control, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+void sandbox_done(struct sandbox *s)
+{
+	s->control = fd_close(s->control); /* the warden ends everything when this goes */
+	proc_done(&s->warden);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One running sandbox: the warden started with a plan, the channel to it, and what it says.
+ *
+ * The warden is executed from a sealed copy of its file in memory, so nothing inside can ever write to what the next
+ * sandbox will run. It dies with the process that started it.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "sandbox/wire.h"
+
+struct sandbox {
+	struct proc warden;
+	int control;
+};
+#define SANDBOX_NONE ((struct sandbox){ .warden = PROC_NONE, .control = FD_NONE })
+
+struct sandbox_stdio {
+	int in, out, err; /* negative = /dev/null */
+};
+
+/* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
+int sandbox_open_warden(int *ret_fd, struct err *e);
+
+int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, int cgroup_fd,
+		  struct sandbox *ret, struct err *e);
+/* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */
+int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e);
+int sandbox_signal(struct sandbox *s, int signo);
+void sandbox_done(struct sandbox *s);
+#define _cleanup_sandbox_ _cleanup_(sandbox_done)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Things of the host that will be seen inside. Each is opened once, following symlinks, and from then on named by what it
+ * really is: its resolved path and its identity. The warden refuses anything else that may have taken its place.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/profile.h"
+
+/* -ENOENT (as *e's sys_errno) when there is nothing there. The path in *ret is in the arena. */
+int source_resolve(struct arena *a, struct str path, struct source *ret, struct err *e);

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The new root. Sources are opened by the path that creel resolved and checked, without following any symlink, and
+ * must still be the very object that it checked; targets are opened below the new root and can never leave it.
+ * Everything is mounted by fd: a name is looked up once.
+ */
+#include "sandbox/warden/warden.h"
+
+#include <linux/fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <linux/stat.h>
+
+#define MS_RDONLY_ 1
+#define MNT_DETACH_ 2
+#define S_IFMT_ 0170000
+#define S_IFDIR_ 0040000
+
+static long what(struct warden *w, long err, const char *verb, const char *path)
+{
+	size_t at = 0;
+
+	if (err < 0) {
+		text_put(w->report.what, sizeof(w->report.what), &at, verb);
+		text_put(w->report.what, sizeof(w->report.what), &at, " '");
+		text_put(w->report.what, sizeof(w->report.what), &at, path);
+		text_put(w->report.what, sizeof(w->report.what), &at, "'");
+	}
+	return err;
+}
+
+static long open_how(int dir, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
+	long fd;
+	int tries = 0;
+
+	do
+		fd = SYS4(openat2, dir, path, &how, sizeof(how));
+	while (fd == -EINTR || (fd == -EAGAIN && ++tries < 16));
+	return fd;
+}
+
+static const char *relative(const char *path)
+{
+	while (*path == '/')
+		path++;
+	return *path ? path : ".";
+}
+
+/* A place below the new root. */
+static long open_target(struct warden *w, const char *path)
+{
+	return open_how(w->root_fd, relative(path), O_PATH,
+			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+static long new_mount(const char *type, const char *const *options, uint64_t attr)
+{
+	long fs = SYS2(fsopen, type, FSOPEN_CLOEXEC), r = 0, m;
+
+	if (fs < 0)
+		return fs;
+	for (; *options && r >= 0; options += 2)
+		r = options[1] ? SYS5(fsconfig, fs, FSCONFIG_SET_STRING, options[0], options[1], 0)
+			       : SYS5(fsconfig, fs, FSCONFIG_SET_FLAG, options[0], 0, 0);
+	if (r >= 0)
+		r = SYS5(fsconfig, fs, FSCONFIG_CMD_CREATE, 0, 0, 0);
+	m = r < 0 ? r : SYS3(fsmount, fs, FSMOUNT_CLOEXEC, attr);
+	SYS1(close, fs);
+	return m;
+}
+
+static long attach(int mount, int target)
+{
+	return SYS5(move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+/* Puts the mount at the target and closes both. */
+static long attach_at(struct warden *w, long mount, const char *path)
+{
+	long target, r;
+
+	if (mount < 0)
+		return mount;
+	target = open_target(w, path);
+	r = target < 0 ? target : attach((int)mount, (int)target);
+	SYS1(close, mount);
+	if (target >= 0)
+		SYS1(close, target);
+	return r;
+}
+
+static const char *size_text(char *buf, size_t n, uint64_t size)
+{
+	size_t at = 0;
+
+	text_u64(buf, n, &at, size);
+	return buf;
+}
+
+static const char *mode_text(char *buf, size_t n, uint64_t mode)
+{
+	size_t at = 0;
+	char digits[8] = { 0 };
+
+	for (int i = 6; i >= 0; i--, mode >>= 3)
+		digits[i] = (char)('0' + (mode & 7));
+	text_put(buf, n, &at, digits);
+	return buf;
+}
+
+static long new_tmpfs(uint64_t size, uint64_t mode, uint64_t attr)
+{
+	char s[24], m[16];
+	const char *options[] = { "source",    "tmpfs",
+				  "size",      size_text(s, sizeof(s), size),
+				  "mode",      mode_text(m, sizeof(m), mode),
+				  "nr_inodes", "65536",
+				  NULL };
+
+	return new_mount("tmpfs", options, attr);
+}
+
+/*
+ * Attached over /proc, where no source ever lies, because a mount that is attached nowhere cannot take
+ * others on it (before Linux 6.15). What it covers is not used again: the old root is detached by pivot.
+ */
+long do_root(struct warden *w, const struct step *s)
+{
+	static const char *const places[] = { "/proc", "/dev", NULL };
+	long m = new_tmpfs(s->x, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV), r = -ENOENT;
+
+	if (m < 0)
+		return what(w, m, "mount tmpfs", "/");
+	for (const char *const *p = places; *p && r < 0; p++)
+		r = SYS5(move_mount, m, "", AT_FDCWD, *p, MOVE_MOUNT_F_EMPTY_PATH);
+	w->root_fd = (int)m;
+	return what(w, r, "attach the new root at", "/proc");
+}
+
+long do_dir(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->a);
+	long r = SYS3(mkdirat, w->root_fd, relative(path), s->x);
+
+	return r == -EEXIST ? 0 : what(w, r, "mkdir", path);
+}
+
+long do_link(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->a);
+
+	return what(w, SYS3(symlinkat, plan_str(w, s->b), w->root_fd, relative(path)), "symlink", path);
+}
+
+long do_file(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->a), *text = plan_str(w, s->b);
+	long n = (long)s->y, r;
+	long fd = SYS4(openat, w->root_fd, relative(path),
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, s->x);
+
+	if (fd < 0)
+		return what(w, fd, "create", path);
+	if (s->b > w->plan->n_strings || s->y > w->plan->n_strings - s->b)
+		n = 0, text = NULL;
+	r = n ? SYS3(write, fd, text, n) : 0;
+	SYS1(close, fd);
+	return what(w, r < 0 ? r : r != n ? -ENOSPC : 0, "write", path);
+}
+
+/* The object that creel checked, or an error: never another one that took its name meanwhile. */
+long open_source(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->b);
+	struct statx st;
+	long fd = open_how(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), r;
+
+	if (fd < 0 || s->y == 0)
+		return fd;
+	r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st);
+	if (r >= 0 && (st.stx_ino != s->y || ((uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor) != s->x))
+		r = -ESTALE;
+	if (r < 0) {
+		SYS1(close, fd);
+		return r;
+	}
+	return fd;
+}
+
+static long set_attr(long mount, uint32_t flags, bool recursive)
+{
+	struct mount_attr at = { .attr_set = MOUNT_ATTR_NOSUID };
+
+	at.attr_set |= flags & STEP_F_RO ? MOUNT_ATTR_RDONLY : 0;
+	at.attr_set |= flags & STEP_F_DEV ? 0 : MOUNT_ATTR_NODEV;
+	at.attr_set |= flags & STEP_F_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
+	return SYS5(mount_setattr, mount, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &at,
+		    sizeof(at));
+}
+
+/* What a bind lands on: made here, in a root that nobody else has seen yet. */
+static long make_target(struct warden *w, const char *path, bool file)
+{
+	long r;
+
+	if (!file)
+		r = SYS3(mkdirat, w->root_fd, relative(path), 0755);
+	else {
+		r = SYS4(openat, w->root_fd, relative(path),
+			 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+		if (r >= 0)
+			SYS1(close, r);
+	}
+	return r == -EEXIST ? 0 : r;
+}
+
+/* A copy of the mount that the source lies on, from the source down; or the one that was made for it outside. */
+static long source_tree(struct warden *w, const struct step *s, bool recursive)
+{
+	int made = w->tree_fd[s - w->steps];
+	long src, tree;
+
+	if (made)
+		return made;
+	src = open_source(w, s);
+	if (src < 0)
+		return src;
+	tree = SYS3(open_tree, src, "",
+		    AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0));
+	SYS1(close, src);
+	return tree;
+}
+
+long do_bind(struct warden *w, const struct step *s)
+{
+	const char *target = plan_str(w, s->a), *source = plan_str(w, s->b);
+	bool recursive = s->flags & STEP_F_REC;
+	long tree = source_tree(w, s, recursive), r;
+
+	if (tree == -ENOENT && s->flags & STEP_F_OPTIONAL)
+		return 0;
+	if (tree < 0)
+		return what(w, tree, "bind", source);
+	r = set_attr(tree, s->flags, recursive);
+	if (r >= 0)
+		r = make_target(w, target, s->flags & STEP_F_FILE);
+	if (r >= 0)
+		return what(w, attach_at(w, tree, target), "bind", target);
+	SYS1(close, tree);
+	return what(w, r, "bind", source);
+}
+
+long do_tmpfs(struct warden *w, const struct step *s)
+{
+	const char *target = plan_str(w, s->a);
+	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	long r = make_target(w, target, false);
+
+	attr |= s->flags & STEP_F_RO ? MOUNT_ATTR_RDONLY : 0;
+	attr |= s->flags & STEP_F_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
+	return what(w, r < 0 ? r : attach_at(w, new_tmpfs(s->x, s->y, attr), target), "mount tmpfs", target);
+}
+
+/*
+ * b starts three strings: lower, upper, work. They are opened like every source, and given to overlayfs by fd, through the
+ * new /proc (attached at /proc/proc until the pivot): no name is looked up twice, and none needs escaping. A lower layer
+ * that was made outside has to be attached before overlayfs takes it; the overlay then covers it.
+ */
+static long open_lower(struct warden *w, const struct step *s, const char *target)
+{
+	int made = w->tree_fd[s - w->steps];
+	long r;
+
+	if (!made)
+		return open_source(w, s);
+	r = set_attr(made, STEP_F_RO, false);
+	if (r >= 0)
+		r = attach_at(w, made, target);
+	return r < 0 ? r : open_target(w, target);
+}
+
+static long open_layer(struct warden *w, const struct step *s, const char *path)
+{
+	struct step one = *s;
+
+	one.b = (uint32_t)(path - w->strings);
+	one.y = 0; /* ours: nothing to compare with */
+	return open_source(w, &one);
+}
+
+static void fd_name(char *text, size_t size, long fd)
+{
+	size_t at = 0;
+
+	text_put(text, size, &at, "/proc/proc/self/fd/");
+	text_u64(text, size, &at, (uint64_t)fd);
+}
+
+long do_overlay(struct warden *w, const struct step *s)
+{
+	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b);
+	const char *upper = lower + strlen(lower) + 1, *work = upper + strlen(upper) + 1;
+	char text[3][40];
+	const char *options[] = { "source",  "overlay", "lowerdir",  text[0], "upperdir", text[1],
+				  "workdir", text[2],   "userxattr", NULL,    NULL };
+	long fd[3] = { -1, -1, -1 }, r = make_target(w, target, false);
+
+	if (r >= 0)
+		r = what(w, fd[0] = open_lower(w, s, target), "open", lower);
+	if (r >= 0)
+		r = what(w, fd[1] = open_layer(w, s, upper), "open", upper);
+	if (r >= 0)
+		r = what(w, fd[2] = open_layer(w, s, work), "open", work);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		fd_name(text[i], sizeof(text[i]), fd[i]);
+	if (r >= 0)
+		r = what(w,
+			 attach_at(w, new_mount("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV),
+				   target),
+			 "mount overlay", target);
+	for (int i = 0; i < 3; i++)
+		if (fd[i] >= 0)
+			SYS1(close, fd[i]);
+	return r;
+}
+
+long do_proc(struct warden *w, const struct step *s)
+{
+	const char *options[] = { "source", "proc", "hidepid", "invisible", NULL };
+	const char *target = plan_str(w, s->a);
+	long r = make_target(w, target, false);
+
+	if (r >= 0)
+		r = attach_at(
+			w,
+			new_mount("proc", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC),
+			target);
+	return what(w, r, "mount proc", target);
+}
+
+static long rebind(struct warden *w, const char *source, const char *target, uint32_t flags)
+{
+	long src = open_target(w, source), tree, r;
+
+	if (src < 0)
+		return src;
+	tree = SYS3(open_tree, src, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	SYS1(close, src);
+	if (tree < 0)
+		return tree;
+	r = set_attr(tree, flags, false);
+	if (r >= 0)
+		return attach_at(w, tree, target);
+	SYS1(close, tree);
+	return r;
+}
+
+/* b is an empty file or directory of our own in the new root, never an object of the host. */
+long do_mask(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->a);
+	long r = rebind(w, plan_str(w, s->b), path, STEP_F_RO | STEP_F_NOEXEC);
+
+	return r == -ENOENT && s->flags & STEP_F_OPTIONAL ? 0 : what(w, r, "mask", path);
+}
+
+long do_readonly(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->a);
+
+	return what(w, rebind(w, path, path, STEP_F_RO | STEP_F_NOEXEC), "make read-only", path);
+}
+
+long do_devpts(struct warden *w, const struct step *s)
+{
+	const char *options[] = { "source", "devpts", "ptmxmode", "0666", "mode", "620", NULL };
+	const char *target = plan_str(w, s->a);
+	long r = make_target(w, target, false);
+
+	if (r >= 0)
+		r = attach_at(w, new_mount("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC), target);
+	return what(w, r, "mount devpts", target);
+}
+
+long do_seal(struct warden *w, const struct step *s)
+{
+	struct mount_attr at = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	(void)s;
+	return what(w, SYS5(mount_setattr, w->root_fd, "", AT_EMPTY_PATH, &at, sizeof(at)), "make read-only",
+		    "/");
+}
+
+/* pivot_root(".", ".") stacks the old root on the new one; detaching "." then takes the old one away (pivot_root(2)). */
+long do_pivot(struct warden *w, const struct step *s)
+{
+	long r = SYS1(fchdir, w->root_fd);
+
+	(void)s;
+	if (r >= 0)
+		r = SYS2(pivot_root, ".", ".");
+	if (r >= 0)
+		r = SYS2(umount2, ".", MNT_DETACH_);
+	if (r >= 0)
+		r = SYS1(chdir, "/");
+	SYS1(close, w->root_fd);
+	w->root_fd = -EBADF;
+	return what(w, r, "pivot_root", "/");
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting the payload, waiting for it, and saying how it ended. */
+#include "sandbox/warden/warden.h"
+
+#include <asm/ioctls.h>
+#include <linux/capability.h>
+#include <linux/fcntl.h>
+#include <linux/poll.h>
+#include <linux/prctl.h>
+#include <linux/resource.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
+#include <linux/time.h>
+#include <linux/wait.h>
+
+#define SIG_ALL (~0ull)
+#define ARGS_MAX 8192
+
+static char *argv_[ARGS_MAX + 1], *env_[ARGS_MAX + 1];
+static char child_stack[32768] __attribute__((aligned(16)));
+
+static long fill(struct warden *w, char **out, uint32_t at, uint32_t n)
+{
+	const char *base = (const char *)w->plan + at;
+
+	if (n > ARGS_MAX || at % 4 || at > w->plan->size || (uint64_t)n * 4 > w->plan->size - at)
+		return -E2BIG;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t offset;
+		const char *s;
+
+		memcpy(&offset, base + 4 * i, 4);
+		s = plan_str(w, offset);
+		memcpy(&out[i], &s, sizeof(s));
+	}
+	out[n] = NULL;
+	return 0;
+}
+
+/* The search that a shell makes: the first that can be executed; EACCES is remembered, ENOENT is not. */
+static long exec_in_path(const char *path)
+{
+	long err = -ENOENT;
+	char full[4096];
+
+	while (*path) {
+		size_t at = 0;
+		long r;
+
+		while (*path && *path != ':' && at + 1 < sizeof(full))
+			full[at++] = *path++;
+		while (*path == ':')
+			path++;
+		full[at] = '\0';
+		text_put(full, sizeof(full), &at, "/");
+		text_put(full, sizeof(full), &at, argv_[0]);
+		r = SYS3(execve, full, argv_, env_);
+		if (r != -ENOENT && r != -ENOTDIR)
+			err = r;
+		if (r == -ENOEXEC || r == -E2BIG)
+			return r;
+	}
+	return err;
+}
+
+static long become_payload(const struct plan_header *p)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+	long r = 0;
+
+	if (p->flags & PLAN_F_PARENT_MAPS) {
+		r = SYS2(setgroups, 0, 0);
+		if (r >= 0)
+			r = SYS3(setresgid, p->inner_gid, p->inner_gid, p->inner_gid);
+		if (r >= 0)
+			r = SYS3(setresuid, p->inner_uid, p->inner_uid, p->inner_uid);
+	}
+	if (r >= 0)
+		r = SYS2(capset, &head, none);
+	return r;
+}
+
+static long take_tty(int tty)
+{
+	long r = SYS3(ioctl, tty, TIOCSCTTY, 0);
+
+	for (int fd = 0; fd <= 2 && r >= 0; fd++)
+		r = SYS3(dup3, tty, fd, 0);
+	return r;
+}
+
+/* Shares our memory until it executes: it may write into *w and nothing else. */
+static int child(void *arg)
+{
+	struct warden *w = arg;
+	uint64_t no_signals = 0;
+	long r = SYS0(setsid);
+
+	if (r >= 0 && w->tty_fd >= 0)
+		r = take_tty(w->tty_fd);
+	if (r >= 0)
+		r = become_payload(w->plan);
+	if (r < 0) {
+		w->report.step = STEP_COUNT_;
+		w->exec_err = r;
+		return 125;
+	}
+	w->report.probes = probe_all(w);
+	if ((w->report.probes & w->plan->probes) != w->plan->probes) {
+		w->report.step = STEP_COUNT_ + 1;
+		w->exec_err = -EPERM;
+		return 125;
+	}
+	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
+	w->report.step = STEP_COUNT_ + 2;
+	w->exec_err = w->plan->path ? exec_in_path(plan_str(w, w->plan->path))
+				    : SYS3(execve, argv_[0], argv_, env_);
+	return 127;
+}
+
+long payload_start(struct warden *w)
+{
+	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
+	long pid, r = fill(w, argv_, w->plan->argv, w->plan->argc);
+
+	if (r >= 0)
+		r = fill(w, env_, w->plan->env, w->plan->envc);
+	if (r < 0 || !argv_[0])
+		fail(w, 0, r < 0 ? r : -EINVAL, "too many arguments");
+	w->exec_err = 0;
+	pid = spawn_vm(child, w, child_stack + sizeof(child_stack), CLONE_VM | CLONE_VFORK | SIGCHLD);
+	if (pid < 0)
+		fail(w, 0, pid, "start the payload");
+	if (w->exec_err)
+		fail(w, w->report.step, w->exec_err, why[(w->report.step - STEP_COUNT_) % 3]);
+	w->report.msg = MSG_READY;
+	w->report.landlock_abi = w->landlock_abi;
+	(void)control_send(&w->report, -1);
+	return pid;
+}
+
+static uint64_t usec(const struct __kernel_old_timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000u + (uint64_t)t->tv_usec;
+}
+
+static void ended(struct warden *w, int status)
+{
+	struct rusage u;
+
+	w->report.msg = MSG_EXIT;
+	w->report.reason = (status & 0x7f) ? REASON_SIGNAL : REASON_EXIT;
+	w->report.value = (status & 0x7f) ? status & 0x7f : status >> 8 & 0xff;
+	if (SYS2(getrusage, RUSAGE_CHILDREN, &u) >= 0) {
+		w->report.user_us = usec(&u.ru_utime);
+		w->report.sys_us = usec(&u.ru_stime);
+		w->report.max_rss_kb = (uint64_t)u.ru_maxrss;
+	}
+	(void)control_send(&w->report, -1);
+}
+
+/* True when the payload itself has ended; orphans are reaped on the way. */
+static bool reap(struct warden *w, long payload)
+{
+	int status;
+	long pid;
+
+	while ((pid = SYS4(wait4, -1, &status, WNOHANG, 0)) > 0) {
+		if (pid == payload) {
+			ended(w, status);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void take_signal(long fd, long payload)
+{
+	uint32_t info[32];
+
+	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info))
+		if (info[0] == SIGTERM) {
+			SYS2(kill, -1, SIGTERM);
+			SYS2(kill, -payload, SIGCONT);
+		}
+}
+
+static void take_message(long payload)
+{
+	struct warden_report m;
+
+	while (control_recv(&m, 0x40 /* MSG_DONTWAIT */) == 0)
+		if (m.msg == MSG_SIGNAL && m.value > 0 && m.value < 65)
+			SYS2(kill, -payload, m.value);
+}
+
+int payload_serve(struct warden *w, long payload)
+{
+	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1);
+	long fd = SYS4(signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
+	struct pollfd p[2] = { { .fd = (int)fd, .events = POLLIN },
+			       { .fd = WARDEN_FD_CONTROL, .events = POLLIN } };
+
+	if (fd < 0)
+		fail(w, 0, fd, "signalfd");
+	for (;;) {
+		if (reap(w, payload))
+			return 0;
+		SYS5(ppoll, p, 2, 0, 0, 0);
+		if (p[0].revents)
+			take_signal(fd, payload);
+		if (p[1].revents & POLLHUP)
+			return 1; /* creel is gone: so is everything here */
+		if (p[1].revents & POLLIN)
+			take_message(payload);
+	}
+}

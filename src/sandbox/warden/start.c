@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry point and the handful of functions that the compiler may call by itself. */
+#include "sandbox/warden/warden.h"
+
+uintptr_t __stack_chk_guard;
+_Noreturn void __stack_chk_fail(void);
+_Noreturn void warden_start(const long *sp);
+
+_Noreturn void die(int code)
+{
+	for (;;)
+		SYS1(exit_group, code);
+}
+
+_Noreturn void __stack_chk_fail(void)
+{
+	die(70);
+}
+
+void *memcpy(void *restrict d, const void *restrict s, size_t n)
+{
+	unsigned char *to = d;
+	const unsigned char *from = s;
+
+	while (n--)
+		*to++ = *from++;
+	return d;
+}
+
+void *memmove(void *d, const void *s, size_t n)
+{
+	unsigned char *to = d;
+	const unsigned char *from = s;
+
+	if (to <= from)
+		return memcpy(d, s, n);
+	while (n--)
+		to[n] = from[n];
+	return d;
+}
+
+void *memset(void *d, int c, size_t n)
+{
+	unsigned char *to = d;
+
+	while (n--)
+		*to++ = (unsigned char)c;
+	return d;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *x = a, *y = b;
+
+	for (; n--; x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+size_t strlen(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+#define AT_RANDOM_ 25
+
+/* The stack as the kernel left it: argc, argv, NULL, envp, NULL, auxv. */
+__attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
+{
+	const long *p = sp + 1 + sp[0] + 1;
+
+	while (*p)
+		p++;
+	for (p++; *p; p += 2)
+		if (*p == AT_RANDOM_)
+			memcpy(&__stack_chk_guard, (const void *)p[1], sizeof(__stack_chk_guard));
+	die(warden_main());
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n.global _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall warden_start\n");
+
+/* long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags) */
+__asm__(".text\n.global spawn_vm\nspawn_vm:\n"
+	"\tmov %rdi,%r8\n\tmov %rsi,%r9\n"
+	"\tmov %rdx,%rsi\n" /* child's stack */
+	"\tmov %rcx,%rdi\n" /* flags */
+	"\txor %edx,%edx\n\txor %r10d,%r10d\n"
+	"\tmov $56,%eax\n" /* clone */
+	"\tpush %r8\n\tpush %r9\n"
+	"\tmov %r8,-8(%rsi)\n\tmov %r9,-16(%rsi)\n"
+	"\tsub $16,%rsi\n"
+	"\txor %r8d,%r8d\n"
+	"\tsyscall\n"
+	"\ttest %rax,%rax\n\tjnz 1f\n"
+	"\txor %ebp,%ebp\n"
+	"\tpop %rdi\n\tpop %rax\n"
+	"\tand $-16,%rsp\n"
+	"\tcall *%rax\n"
+	"\tmov %eax,%edi\n\tmov $60,%eax\n\tsyscall\n"
+	"1:\tpop %r9\n\tpop %r8\n\tret\n");
+#else
+__asm__(".text\n.global _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tand sp,x0,#-16\n\tb warden_start\n");
+__asm__(".text\n.global spawn_vm\nspawn_vm:\n"
+	"\tstp x0,x1,[x2,#-16]!\n"
+	"\tmov x0,x3\n\tmov x1,x2\n\tmov x2,#0\n\tmov x3,#0\n\tmov x4,#0\n\tmov x8,#220\n\tsvc #0\n"
+	"\tcbz x0,1f\n\tret\n"
+	"1:\tmov x29,#0\n\tldp x1,x0,[sp],#16\n\tblr x1\n\tmov x8,#93\n\tsvc #0\n");
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walls that are not mounts. */
+#include "sandbox/warden/warden.h"
+
+#include <linux/capability.h>
+#include <linux/fcntl.h>
+#include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/keyctl.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+
+#define AF_INET_ 2
+#define SOCK_DGRAM_ 2
+#define SOCK_CLOEXEC_ 02000000
+
+static long note(struct warden *w, long err, const char *text)
+{
+	size_t at = 0;
+
+	if (err < 0)
+		text_put(w->report.what, sizeof(w->report.what), &at, text);
+	return err;
+}
+
+long do_hostname(struct warden *w, const struct step *s)
+{
+	const char *name = plan_str(w, s->a);
+
+	return note(w, SYS2(sethostname, name, strlen(name)), "set the host name");
+}
+
+long do_lo_up(struct warden *w, const struct step *s)
+{
+	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	long fd = SYS3(socket, AF_INET_, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0), r;
+
+	(void)s;
+	if (fd < 0)
+		return note(w, fd, "open a socket for the loopback interface");
+	r = SYS3(ioctl, fd, SIOCSIFFLAGS, &req);
+	SYS1(close, fd);
+	return note(w, r, "bring the loopback interface up");
+}
+
+long do_rlimit(struct warden *w, const struct step *s)
+{
+	uint64_t old[2], lim[2] = { s->y, s->y };
+	long r = SYS4(prlimit64, 0, s->x, 0, old);
+
+	/* Never raised: what the caller was given is the ceiling. */
+	if (r >= 0 && old[1] < s->y)
+		lim[0] = lim[1] = old[1];
+	if (r >= 0)
+		r = SYS4(prlimit64, 0, s->x, lim, 0);
+	return note(w, r, "set a resource limit");
+}
+
+long do_keyring(struct warden *w, const struct step *s)
+{
+	long r = SYS2(keyctl, KEYCTL_JOIN_SESSION_KEYRING, 0);
+
+	(void)s;
+	/* Without keys in the kernel there is nothing to separate. */
+	return note(w, r == -ENOSYS ? 0 : r, "join a session keyring of our own");
+}
+
+long do_chdir(struct warden *w, const struct step *s)
+{
+	long r = SYS1(chdir, plan_str(w, s->a));
+
+	return note(w, r, "change to the working directory");
+}
+
+/* ABI 3 to 7, in our own words: the distribution's headers may be older than its kernel. */
+struct landlock_ruleset {
+	uint64_t fs, net, scoped;
+};
+struct landlock_path {
+	uint64_t rights;
+	int32_t fd;
+} __attribute__((packed));
+
+long do_landlock(struct warden *w, const struct step *s)
+{
+	struct landlock_ruleset rs = { .fs = s->x, .scoped = s->y };
+	long abi = SYS3(landlock_create_ruleset, 0, 0, 1), r;
+
+	if (abi < 0)
+		return note(w, abi, "Landlock is not available");
+	w->landlock_abi = (uint32_t)abi;
+	if (abi < 2)
+		rs.fs &= (1ull << 13) - 1; /* REFER */
+	if (abi < 3)
+		rs.fs &= (1ull << 14) - 1; /* TRUNCATE */
+	if (abi < 5)
+		rs.fs &= (1ull << 15) - 1; /* IOCTL_DEV */
+	r = SYS3(landlock_create_ruleset, &rs, abi >= 6 ? 24 : abi >= 4 ? 16 : 8, 0);
+	w->rules_fd = (int)r;
+	return note(w, r, "create a Landlock rule set");
+}
+
+long do_landlock_rule(struct warden *w, const struct step *s)
+{
+	struct landlock_path rule = { .rights = s->x };
+	long fd = SYS4(openat, AT_FDCWD, plan_str(w, s->a), O_PATH | O_CLOEXEC, 0), r;
+	uint32_t abi = w->landlock_abi;
+
+	if (fd == -ENOENT && s->flags & STEP_F_OPTIONAL)
+		return 0;
+	if (fd < 0)
+		return note(w, fd, "open a directory for a Landlock rule");
+	rule.rights &= abi < 2   ? (1ull << 13) - 1
+		       : abi < 3 ? (1ull << 14) - 1
+		       : abi < 5 ? (1ull << 15) - 1
+				 : ~0ull;
+	rule.fd = (int32_t)fd;
+	r = SYS4(landlock_add_rule, w->rules_fd, 1, &rule, 0);
+	SYS1(close, fd);
+	return note(w, r, "add a Landlock rule");
+}
+
+long do_landlock_self(struct warden *w, const struct step *s)
+{
+	long r = SYS2(landlock_restrict_self, w->rules_fd, 0);
+
+	(void)s;
+	SYS1(close, w->rules_fd);
+	w->rules_fd = -EBADF;
+	return note(w, r, "enter the Landlock domain");
+}
+
+/* x = capabilities that pid 1 keeps for itself; the payload has none. */
+long do_caps(struct warden *w, const struct step *s)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { (uint32_t)s->x, (uint32_t)s->x, 0 }, { 0 } };
+	long r = 0;
+
+	for (int cap = 0; cap < 64 && r >= 0; cap++) {
+		r = SYS5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+		if (r == -EINVAL && cap > CAP_AUDIT_READ)
+			break; /* past the last one that this kernel has */
+	}
+	if (r < 0 && r != -EINVAL)
+		return note(w, r, "empty the bounding set");
+	r = SYS5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (r >= 0)
+		r = SYS2(capset, &head, data);
+	return note(w, r, "drop capabilities");
+}
+
+long do_no_new_privs(struct warden *w, const struct step *s)
+{
+	(void)s;
+	return note(w, SYS5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs");
+}
+
+long do_seccomp(struct warden *w, const struct step *s)
+{
+	struct sock_fprog prog = { .len = (unsigned short)s->x };
+	const char *code = w->strings + s->b;
+
+	memcpy(&prog.filter, &code, sizeof(code));
+	if (s->x == 0 || s->x > BPF_MAXINSNS || s->b % 8 ||
+	    s->b + s->x * sizeof(struct sock_filter) > w->plan->n_strings)
+		return note(w, -EINVAL, "the system call filter is malformed");
+	return note(w, SYS3(seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog), "install the system call filter");
+}

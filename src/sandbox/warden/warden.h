@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The warden: builds the walls from a plan, is pid 1 inside them, starts the payload, reaps, and says how it ended.
+ * It never allocates, never resolves a name that it was not given, and has no way to be told more than the plan says.
+ */
+#pragma once
+
+#include "sandbox/warden/sys.h"
+#include "sandbox/wire.h"
+
+#include <stdbool.h>
+
+struct warden {
+	const struct plan_header *plan;
+	const struct step *steps;
+	const char *strings;
+	int root_fd;  /* the new root, before pivot */
+	int rules_fd; /* Landlock */
+	int tty_fd;   /* slave of our own PTY */
+	uint32_t landlock_abi;
+	int maps_fd;                 /* told through it that the uid map is written */
+	int tree_fd[PLAN_MAX_STEPS]; /* mounts made outside, by step; 0 = none */
+	long exec_err;
+	struct warden_report report;
+};
+
+int warden_main(void);
+_Noreturn void die(int code);
+long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
+
+/* text.c */
+const char *plan_str(const struct warden *w, uint32_t offset);
+void text_put(char *buf, size_t size, size_t *at, const char *s);
+void text_u64(char *buf, size_t size, size_t *at, uint64_t v);
+
+/* control.c */
+long control_send(const struct warden_report *r, int fd_to_pass);
+long control_recv(struct warden_report *r, int flags);
+/* Says what failed and ends the process. */
+_Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what);
+
+/* userns.c */
+long userns_map_self(const struct plan_header *p);
+
+/* mounts.c, walls.c: one function per step kind; 0 or -errno, with w->report.what set on failure */
+typedef long step_fn(struct warden *w, const struct step *s);
+step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_proc, do_mask, do_readonly,
+	do_devpts, do_seal, do_pivot;
+step_fn do_tty, do_hostname, do_lo_up, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
+	do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
+
+/* idmap.c: outside, as root, before the user namespace: mounts whose owner is the payload's user inside */
+void idmap_prepare(struct warden *w);
+
+/* mounts.c */
+long open_source(struct warden *w, const struct step *s);
+
+/* probe.c */
+uint64_t probe_all(const struct warden *w);
+
+/* payload.c */
+long payload_start(struct warden *w);
+int payload_serve(struct warden *w, long pid);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What creel and its warden say to each other. The warden has no libc, so this header needs only the
+ * compiler's own; everything is fixed-size and position-independent.
+ *
+ * creel writes the plan into a sealed memfd: header, steps, then one block of NUL-terminated strings to
+ * which everything refers by offset. The warden maps it read-only and trusts it no further than its bounds.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define PLAN_MAGIC 0x6e616c70u /* "plan" */
+#define PLAN_VERSION 1u
+#define PLAN_MAX_BYTES (4u << 20)
+#define PLAN_MAX_STEPS 512u
+
+/* File descriptors that the warden is started with; everything else is closed before it looks. */
+enum warden_fd {
+	WARDEN_FD_PLAN = 3,
+	WARDEN_FD_CONTROL = 4, /* SOCK_SEQPACKET to creel */
+	WARDEN_FD_FIRST = 5,   /* cgroup directory and others that the plan names */
+};
+
+/* In the order in which they are built. Names in sandbox/plan.c and in the warden's report. */
+enum step_kind {
+	STEP_NONE = 0,
+	STEP_ROOT, /* tmpfs that becomes /; x = size */
+	STEP_DIR,  /* a = path, x = mode */
+	STEP_LINK, /* a = path, b = what it says */
+	STEP_FILE, /* a = path, b = content, x = mode */
+	STEP_BIND, /* a = target, b = source (absolute, resolved), x = st_dev, y = st_ino (0,0 = do not check) */
+	STEP_TMPFS, /* a = target, x = size, y = mode */
+	STEP_OVERLAY, /* a = target, b = "lowerdir=…,upperdir=…,workdir=…" made by creel from paths it owns */
+	STEP_PROC,     /* a = target */
+	STEP_MASK,     /* a = path in the new root: hidden behind an empty read-only file or directory */
+	STEP_READONLY, /* a = path in the new root: bound onto itself, read-only */
+	STEP_DEVPTS,   /* a = target */
+	STEP_SEAL,     /* the root tmpfs becomes read-only */
+	STEP_PIVOT,
+	STEP_TTY,      /* a PTY in the new devpts; the master goes to creel */
+	STEP_HOSTNAME, /* a = name */
+	STEP_LO_UP,
+	STEP_RLIMIT, /* x = resource, y = value */
+	STEP_KEYRING,
+	STEP_CHDIR,         /* a = path; b = fallback */
+	STEP_LANDLOCK,      /* x = handled file access, y = scoped; opens the rule set */
+	STEP_LANDLOCK_RULE, /* a = path, x = rights */
+	STEP_LANDLOCK_SELF,
+	STEP_CAPS, /* x = what pid 1 keeps for itself */
+	STEP_NO_NEW_PRIVS,
+	STEP_SECCOMP, /* b = offset of struct sock_filter[x] */
+	STEP_COUNT_
+};
+
+enum step_flag {
+	STEP_F_RO = 1,
+	STEP_F_NOEXEC = 2,
+	STEP_F_DEV = 4,      /* device nodes work below it */
+	STEP_F_OPTIONAL = 8, /* a missing source is skipped, and said so */
+	STEP_F_IDMAP = 16,   /* owner of the source <-> the payload's uid, by the user namespace */
+	STEP_F_FILE = 32,    /* the source is not a directory */
+	STEP_F_REC = 64,     /* with the mounts below it */
+};
+
+struct step {
+	uint32_t kind, flags;
+	uint32_t a, b; /* offsets into the strings */
+	uint64_t x, y;
+};
+
+enum plan_flag {
+	PLAN_F_TTY = 1,
+	PLAN_F_PARENT_MAPS = 2, /* creel is root: two uids, the map is written from outside */
+	PLAN_F_TIMENS = 4,
+};
+
+struct plan_header {
+	uint32_t magic, version, size, flags;
+	uint32_t n_steps, steps;     /* count and offset */
+	uint32_t strings, n_strings; /* offset and length; the last byte is NUL */
+	uint32_t argv, argc;         /* offset of argc string offsets */
+	uint32_t env, envc;
+	uint32_t path;     /* directories to look for argv[0] in, as PATH has them; 0 = argv[0] is a path */
+	uint32_t ns_flags; /* CLONE_NEW* */
+	int32_t cgroup_fd; /* v2: clone into it; -1 = none */
+	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
+	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_PARENT_MAPS */
+	uint64_t timeout_ms;                         /* 0 = none */
+	uint64_t grace_ms;                           /* between TERM and KILL */
+	uint64_t probes;                             /* bits 1 << enum probe: must be refused */
+	uint64_t crash_at;                           /* tests: SIGKILL oneself before step n; 0 = never */
+};
+
+/* Forbidden things that the probe tries in the final context. A bit is set when the thing was refused. */
+enum probe {
+	PROBE_MOUNT = 0,
+	PROBE_UNSHARE_USER,
+	PROBE_SETNS,
+	PROBE_PTRACE_WARDEN,
+	PROBE_KILL_WARDEN,
+	PROBE_WARDEN_MEM,
+	PROBE_WRITE_ROOT,
+	PROBE_WRITE_USR,
+	PROBE_SYS_ABSENT,
+	PROBE_HOST_PIDS,
+	PROBE_CAPS_EMPTY,
+	PROBE_BOUNDING_EMPTY,
+	PROBE_NO_NEW_PRIVS,
+	PROBE_SECCOMP_ON,
+	PROBE_KEYCTL,
+	PROBE_BPF,
+	PROBE_PERF,
+	PROBE_IO_URING,
+	PROBE_USERFAULTFD,
+	PROBE_INIT_MODULE,
+	PROBE_REBOOT,
+	PROBE_NETLINK,
+	PROBE_PACKET,
+	PROBE_NO_ROUTE,
+	PROBE_MKNOD,
+	PROBE_CHROOT,
+	PROBE_OPEN_BY_HANDLE,
+	PROBE_SETUID_ROOT,
+	PROBE_CLOCK_SET,
+	PROBE_SYSCTL_WRITE,
+	PROBE_NO_FDS,
+	PROBE_NO_TTY,
+	PROBE_PERSONALITY,
+	PROBE_TIOCSTI,
+	PROBE_LANDLOCK_ON,
+	PROBE_CGROUP_HIDDEN,
+	PROBE_COUNT_
+};
+
+enum warden_msg {
+	MSG_NONE = 0,
+	/* warden -> creel */
+	MSG_READY, /* walls stand; the payload starts now */
+	MSG_FAILED,
+	MSG_EXIT,
+	MSG_SKIPPED, /* an optional source is missing: value = step */
+	MSG_TTY,     /* carries the master's fd */
+	MSG_MAP_ME,  /* PLAN_F_PARENT_MAPS: value = pid of the one to map, seen from outside */
+	/* creel -> warden */
+	MSG_MAPPED,
+	MSG_SIGNAL, /* value = signal */
+};
+
+enum warden_reason { REASON_EXIT = 0, REASON_SIGNAL, REASON_TIMEOUT, REASON_LOST };
+
+struct warden_report {
+	uint32_t msg;
+	uint32_t step;   /* MSG_FAILED: index into the plan, or STEP_* kinds above it: see `what` */
+	int32_t err;     /* errno */
+	uint32_t reason; /* enum warden_reason */
+	int32_t value;   /* exit code or signal; pid; step */
+	uint32_t landlock_abi;
+	uint64_t probes; /* refused */
+	uint64_t wall_us, user_us, sys_us, max_rss_kb;
+	char what[160];
+};
