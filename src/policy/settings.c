@@ -5,6 +5,8 @@
  */
 #include "policy/policy_priv.h"
 
+#include <assert.h>
+
 enum type {
 	TYPE_BOOL,
 	TYPE_U64,
@@ -35,6 +37,13 @@ static const struct {
 #undef OPT
 };
 
+#define OPT(id, field, type_, key, flags_, def, min, max, names, help)                               \
+	static_assert(!((flags_)&F_ADD) || TYPE_##type_ == TYPE_BINDS || TYPE_##type_ == TYPE_MAP || \
+			      TYPE_##type_ == TYPE_ENV,                                              \
+		      "merge() knows how to add up what is marked so");
+#include "model/options.def"
+#undef OPT
+
 /* Every list of the model is { const T *v; size_t n; }. */
 struct any_list {
 	const void *v;
@@ -55,15 +64,6 @@ static struct any_list concat(struct arena *a, struct any_list base, struct any_
 	memcpy(all, base.v, base.n * item);
 	memcpy(all + base.n * item, more.v, more.n * item);
 	return (struct any_list){ .v = all, .n = n };
-}
-
-static struct strs add_list(struct arena *a, struct strs base, struct strs more)
-{
-	struct any_list all =
-		concat(a, (struct any_list){ base.v, base.n }, (struct any_list){ more.v, more.n },
-		       sizeof(struct str), alignof(struct str));
-
-	return (struct strs){ .v = all.v, .n = all.n };
 }
 
 static struct binds add_binds(struct arena *a, struct binds base, struct binds more)
@@ -116,11 +116,6 @@ static struct env_vars add_env(struct arena *a, struct env_vars base, struct env
 	return (struct env_vars){ .v = all, .n = n };
 }
 
-static void replace(void *to, const void *from, size_t size)
-{
-	memcpy(to, from, size);
-}
-
 #define MERGE(type, add)                             \
 	do {                                         \
 		type base_, more_;                   \
@@ -130,12 +125,9 @@ static void replace(void *to, const void *from, size_t size)
 		memcpy(to, &base_, sizeof(base_));   \
 	} while (0)
 
-static void merge(struct arena *a, enum type type, void *to, const void *from, size_t size)
+static void merge(struct arena *a, enum type type, void *to, const void *from)
 {
 	switch (type) {
-	case TYPE_LIST:
-		MERGE(struct strs, add_list);
-		return;
 	case TYPE_BINDS:
 		MERGE(struct binds, add_binds);
 		return;
@@ -151,12 +143,12 @@ static void merge(struct arena *a, enum type type, void *to, const void *from, s
 	case TYPE_SIZE:
 	case TYPE_ENUM:
 	case TYPE_STR:
+	case TYPE_LIST:
 	case TYPE_LAYERS:
 	case TYPE_LISTMAP:
 	case TYPE_REF:
-		break; /* nothing to add up */
+		break; /* the assert above: no such option adds up */
 	}
-	replace(to, from, size);
 }
 
 void settings_override(struct arena *a, struct settings *dst, const struct settings *over, bool shared)
@@ -168,9 +160,9 @@ void settings_override(struct arena *a, struct settings *dst, const struct setti
 		if (!over->has[i] || (shared && options[i].flags & F_CONTAINER))
 			continue;
 		if (options[i].flags & F_ADD)
-			merge(a, options[i].type, to, from, options[i].size);
+			merge(a, options[i].type, to, from);
 		else
-			replace(to, from, options[i].size);
+			memcpy(to, from, options[i].size);
 		dst->has[i] = true;
 		dst->origin[i] = over->origin[i];
 	}
