@@ -65,6 +65,18 @@ struct import *load_add_import(struct load *l)
 	return PUSH(l, imports, n_imports, cap_imports);
 }
 
+void load_env_used(struct load *l, struct str name, struct str value)
+{
+	struct env_used *added;
+
+	for (size_t i = 0; i < l->c->n_env_used; i++)
+		if (str_eq(l->c->env_used[i].name, name) && str_eq(l->c->env_used[i].value, value))
+			return;
+	added = PUSH(l, env_used, n_env_used, cap_env_used);
+	if (added)
+		*added = (struct env_used){ .name = arena_str(l->a, name), .value = arena_str(l->a, value) };
+}
+
 struct tool_setting *load_per_tool(struct load *l, struct str tool, const struct origin *o)
 {
 	struct tool_setting *added;

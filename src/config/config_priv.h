@@ -50,7 +50,7 @@ struct load {
 	struct config *c;        /* being built */
 	unsigned depth;          /* of imports and includes */
 	struct ansible *ansible; /* S3's variables so far; NULL before the first one */
-	size_t cap_agents, cap_rules, cap_pairs, cap_tokens, cap_per_tool, cap_imports;
+	size_t cap_agents, cap_rules, cap_pairs, cap_tokens, cap_per_tool, cap_imports, cap_env_used;
 };
 
 /* A place in one file, while walking it. */
@@ -117,6 +117,8 @@ struct trust_rule *load_add_rule(struct load *l);
 struct pair *load_add_pair(struct load *l);
 struct token *load_add_token(struct load *l);
 struct import *load_add_import(struct load *l);
+/* Remembers a variable that was put into a value, so that no printer shows it. */
+void load_env_used(struct load *l, struct str name, struct str value);
 struct tool_setting *load_per_tool(struct load *l, struct str tool,
 				   const struct origin *o); /* finds or adds */
 

@@ -190,6 +190,7 @@ static size_t fill_next(const struct oc *o, struct str text, look_up *value_of, 
 	n = reference(text, &name);
 	if (n > 0 && value_of(o, name, &value)) {
 		buf_put(b, value);
+		load_env_used(o->l, name, value);
 		f->changed = f->from_variable = true;
 		return n;
 	}

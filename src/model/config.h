@@ -65,6 +65,11 @@ struct import {
 	struct origin origin;
 };
 
+/* A variable whose value stands in some setting. Whoever prints shows ${NAME} in its place. */
+struct env_used {
+	struct str name, value;
+};
+
 struct config {
 	struct settings base;
 	struct agent *agents;
@@ -80,6 +85,8 @@ struct config {
 	size_t n_per_tool;
 	struct import *imports; /* every file that was read, in order */
 	size_t n_imports;
+	struct env_used *env_used;
+	size_t n_env_used;
 	unsigned formats; /* bits 1 << enum format of what was read */
 };
 
