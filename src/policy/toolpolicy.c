@@ -163,7 +163,10 @@ static struct subject subject_of(const struct ctx *x, enum git_use use)
 /* S0's words can be asked about; the built-in lists of sandboxed sessions, which know only tools, say nothing of them. */
 static bool is_question_only(const struct ctx *x, const struct layer *l)
 {
-	if (str_eq(str_z(l->what), STR("sandbox")) && x->d->tool.sbx_allow.source == LIST_DEFAULT)
+	const struct tool_list *allow = &x->d->tool.sbx_allow;
+	bool built_in = allow->source == LIST_DEFAULT || str_eq(str_z(allow->field), STR("alsoAllow"));
+
+	if (str_eq(str_z(l->what), STR("sandbox")) && built_in)
 		for (size_t i = 0; i < n_tool_rows; i++)
 			if (tool_rows[i].action && str_eq(str_z(tool_rows[i].info.name), x->d->tool.name))
 				return true;
