@@ -200,22 +200,21 @@ static void put_warnings(struct jsonw *w, const struct decision *d)
 }
 
 /* "native,docker" as a list; "none" as an empty one. */
-static void put_assumed(struct jsonw *w, struct str assumed)
+static void put_assumed(struct jsonw *w, const struct explain_opts *o)
 {
-	struct str word;
+	struct str rest = str_eq(o->assumed, STR("none")) ? STR("") : o->assumed, word;
 
-	if (assumed.n == 0)
-		return;
 	jsonw_kobj(w, "assumed");
 	jsonw_karr(w, "backends");
-	while (assumed.n && !str_eq(assumed, STR("none"))) {
-		if (!str_cut(assumed, ',', &word, &assumed)) {
-			word = assumed;
-			assumed = (struct str){ 0 };
+	while (rest.n) {
+		if (!str_cut(rest, ',', &word, &rest)) {
+			word = rest;
+			rest = (struct str){ 0 };
 		}
 		jsonw_str(w, word);
 	}
 	jsonw_arr_end(w);
+	jsonw_kbool(w, "token", o->assumed_token);
 	jsonw_obj_end(w);
 }
 
@@ -258,6 +257,7 @@ void explain_json(const struct decision *d, const struct explain_opts *o, struct
 	put_reasons(w, d);
 	put_warnings(w, d);
 	put_strs(w, "fixIt", d->fix_it);
-	put_assumed(w, o->assumed);
+	if (o->assumed.n)
+		put_assumed(w, o);
 	jsonw_obj_end(w);
 }

@@ -127,9 +127,11 @@ static void put_object(struct jsonw *w, struct str session, const struct tool_in
 static void fill_command(struct request *r, const struct tool_info *t)
 {
 	static const struct str any[] = { { .p = "true", .n = 4 } };
+	static const struct str git[] = { { .p = "git", .n = 3 }, { .p = "status", .n = 6 } };
+	bool is_git = str_eq(str_z(t->name), STR("git"));
 
 	if (t->known_command && r->argv.n == 0 && r->command.n == 0)
-		r->argv = (struct strs){ .v = any, .n = 1 };
+		r->argv = is_git ? (struct strs){ .v = git, .n = 2 } : (struct strs){ .v = any, .n = 1 };
 	else if (!t->known_command)
 		r->argv = (struct strs){ 0 };
 }

@@ -15,21 +15,29 @@ struct view {
 	struct arena *a;
 	struct str backend, root, effective_root, workdir;
 	const char *source; /* of the workspace */
-	bool shows_mounts;
+	bool shows_mounts, has_workdir;
 };
 
 static struct str backend_of(const struct decision *d)
 {
 	if (d->place.backend_name.n)
-		return explain_value(d, OPT_BACKEND_NAME, d->place.backend_name);
+		return d->place.backend_name;
 	return str_z(enum_name(backend_names, (int)d->place.backend));
 }
 
+/* Upstream prints the root as configured, unless it begins with the home directory's sign. */
 static struct str root_of(const struct request *r, const struct decision *d, struct arena *a)
 {
-	if (d->eff.origin[OPT_WS_ROOT].raw.n)
-		return d->eff.origin[OPT_WS_ROOT].raw;
-	return path_expand(a, &r->facts, d->eff.ws_root);
+	struct str trimmed = str_trim(d->eff.ws_root);
+
+	if (str_eq(trimmed, STR("~")) || str_starts(trimmed, STR("~/")))
+		return path_expand(a, &r->facts, trimmed);
+	return d->eff.ws_root;
+}
+
+static bool is_backend(struct str name, const char *word)
+{
+	return str_eq_nocase(str_trim(name), str_z(word));
 }
 
 static struct view view_of(const struct request *r, const struct decision *d, struct arena *a)
@@ -40,7 +48,9 @@ static struct view view_of(const struct request *r, const struct decision *d, st
 	v.effective_root = sandboxed ? d->workspace : d->agent_workspace;
 	v.workdir = sandboxed ? d->workdir : d->agent_workspace;
 	v.source = !sandboxed ? "direct" : d->eff.ws_access == ACCESS_RW ? "agent" : "sandbox";
-	v.shows_mounts = sandboxed && (str_eq(v.backend, STR("docker")) || str_eq(v.backend, STR("podman")));
+	v.shows_mounts = sandboxed && (is_backend(v.backend, "docker") || is_backend(v.backend, "podman") ||
+				       is_backend(v.backend, "native"));
+	v.has_workdir = !sandboxed || v.shows_mounts || is_backend(v.backend, "ssh");
 	return v;
 }
 
@@ -124,7 +134,7 @@ static void put_mounts(struct jsonw *w, const struct view *v)
 		if (m->source > MOUNT_BIND)
 			continue;
 		jsonw_obj(w);
-		jsonw_kstr(w, "hostRoot", explain_host(m));
+		jsonw_kstr(w, "hostRoot", m->host);
 		jsonw_kstr(w, "containerRoot", m->target);
 		jsonw_kbool(w, "writable", m->writable);
 		jsonw_kz(w, "source", enum_name(mount_source_names, (int)m->source));
@@ -144,7 +154,7 @@ static void put_sandbox(struct jsonw *w, const struct view *v)
 	jsonw_kz(w, "workspaceAccess", enum_name(access_names, d->eff.ws_access));
 	jsonw_kstr(w, "workspaceRoot", v->root);
 	jsonw_kstr(w, "effectiveHostWorkspaceRoot", v->effective_root);
-	if (v->workdir.n)
+	if (v->has_workdir)
 		jsonw_kstr(w, "runtimeWorkdir", v->workdir);
 	put_mounts(w, v);
 	jsonw_kz(w, "workspaceSource", v->source);
@@ -230,7 +240,7 @@ static void put_effective(struct buf *out, const struct view *v)
 	buf_puts(out, "  backend: ");
 	buf_put_visible(out, v->backend);
 	buf_puts(out, " runtimeWorkdir: ");
-	buf_put_visible(out, v->workdir.n ? v->workdir : STR("(unknown)"));
+	buf_put_visible(out, v->has_workdir ? v->workdir : STR("(unknown)"));
 	buf_printf(out, " workspaceSource: %s\n", v->source);
 }
 
@@ -247,7 +257,7 @@ static void put_mount_lines(struct buf *out, const struct view *v)
 			buf_puts(out, "  workspaceMounts:\n");
 		any = true;
 		buf_puts(out, "    - ");
-		buf_put_visible(out, explain_host(m));
+		buf_put_visible(out, m->host);
 		buf_puts(out, " -> ");
 		buf_put_visible(out, m->target);
 		buf_printf(out, " %s (%s)\n", m->writable ? "rw" : "ro",

@@ -47,10 +47,9 @@ static void key_str(const struct page *p, const char *key, struct str value)
 	buf_put_visible(p->out, value);
 }
 
-/* " (why; where)" when the stage said something about it. */
-static void because(const struct page *p, enum stage s, const char *what)
+/* " (why; where)" */
+static void put_reason(const struct page *p, const struct reason *r)
 {
-	const struct reason *r = explain_reason(p->d, s, what);
 	struct str text = str_trim(r ? r->text : STR(""));
 
 	if (text.n == 0)
@@ -62,6 +61,22 @@ static void because(const struct page *p, enum stage s, const char *what)
 		origin_put(p->out, &r->origin);
 	}
 	buf_putc(p->out, ')');
+}
+
+static void because(const struct page *p, enum stage s, const char *what)
+{
+	put_reason(p, explain_reason(p->d, s, what));
+}
+
+/* Why it runs on the host: the reason has that value, under whichever name it was decided. */
+static void because_host(const struct page *p)
+{
+	for (size_t i = 0; i < p->d->n_reasons; i++)
+		if (p->d->reasons[i].stage == STAGE_PLACEMENT &&
+		    str_eq(p->d->reasons[i].value, STR("host"))) {
+			put_reason(p, &p->d->reasons[i]);
+			return;
+		}
 }
 
 /* ---- rows ---- */
@@ -130,8 +145,11 @@ static void put_backend(const struct page *p)
 {
 	const struct decision *d = p->d;
 
-	if (d->place.place == PLACE_HOST) {
+	if (d->tool.gateway_side) {
+		buf_puts(p->out, "gateway, nothing runs here");
+	} else if (d->place.place == PLACE_HOST) {
 		buf_puts(p->out, "host, without a sandbox");
+		because_host(p);
 	} else {
 		buf_printf(p->out, "%s %s", enum_name(backend_names, (int)d->place.backend),
 			   enum_name(place_names, (int)d->place.place));
@@ -143,16 +161,24 @@ static void put_backend(const struct page *p)
 		buf_puts(p->out, ", may fall back to the host");
 	if (d->place.elevated.requested)
 		buf_printf(p->out, ", elevated=%s", explain_bool(d->place.elevated.allowed));
-	because(p, STAGE_PLACEMENT, "backend");
 }
 
 static void put_network(const struct page *p)
 {
 	const struct decision *d = p->d;
+	const struct reason *r = explain_reason(d, STAGE_NETWORK, "route");
+	struct reason without_name;
+	struct str name, rest;
 
 	key_str(p, "network", explain_network(d));
 	buf_printf(p->out, " route=%s", enum_name(route_names, (int)d->net.route));
-	because(p, STAGE_NETWORK, "route");
+	if (r) {
+		/* The reason names the network first; it stands here already. */
+		without_name = *r;
+		if (str_starts(r->text, STR("network '")) && str_cut(r->text, ':', &name, &rest))
+			without_name.text = rest;
+		put_reason(p, &without_name);
+	}
 	if (d->net.has_hosts) {
 		next_line(p);
 		buf_puts(p->out, "hosts=");
@@ -182,12 +208,22 @@ static void put_mount(const struct page *p, const struct mount *m)
 	buf_putc(p->out, ')');
 }
 
+/* What really happens to the workspace: a layer over it counts for more than the access that is configured. */
+static const char *workspace_word(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++)
+		if (d->mounts[i].source == MOUNT_WORKSPACE && d->mounts[i].overlay)
+			return enum_name(access_names, ACCESS_OVERLAY);
+	return enum_name(access_names, d->eff.ws_access);
+}
+
 static void put_mounts(const struct page *p)
 {
 	const struct decision *d = p->d;
 
-	buf_printf(p->out, "workspace=%s", enum_name(access_names, d->eff.ws_access));
-	because(p, STAGE_MOUNTS, "workspace");
+	buf_printf(p->out, "workspace=%s", workspace_word(d));
+	if (d->n_mounts == 0)
+		because(p, STAGE_MOUNTS, "workspace");
 	for (size_t i = 0; i < d->n_mounts; i++)
 		put_mount(p, &d->mounts[i]);
 }
@@ -237,8 +273,10 @@ static void put_env(const struct page *p)
 		any = true;
 		put_env_group(p, i);
 	}
-	if (!any)
-		buf_puts(p->out, "empty");
+	if (any)
+		return;
+	buf_puts(p->out, d->place.place == PLACE_HOST ? "inherited" : "empty");
+	because(p, STAGE_ENV, "env");
 }
 
 static void put_limits(const struct page *p)
@@ -271,7 +309,7 @@ static void put_verdict(const struct page *p)
 	label(p, "verdict");
 	colour(p, shade[d->verdict]);
 	buf_puts(p->out, enum_name(verdict_names, (int)d->verdict));
-	if (d->verdict != VERDICT_ALLOW)
+	if (d->verdict == VERDICT_DENY)
 		buf_printf(p->out, " %s", code_word(d->code));
 	colour(p, COLOUR_NONE);
 	if (d->verdict != VERDICT_ALLOW && d->message.n) {
@@ -317,6 +355,10 @@ static void put_notes(const struct page *p)
 {
 	for (size_t i = 0; i < p->d->n_warnings; i++)
 		diag_put(p->out, &p->d->warnings[i]);
+	if (p->o->assumed_token) {
+		label(p, "assumed");
+		buf_puts(p->out, "the caller has a valid token\n");
+	}
 	if (p->o->assumed.n) {
 		label(p, "assumed");
 		buf_puts(p->out, "backends that work here: ");
@@ -345,6 +387,8 @@ void explain_text(const struct decision *d, const struct explain_opts *o, struct
 	if (o->banner && explain_reached(d, STAGE_MODE) && d->mode.trust != TRUST_NONE)
 		buf_printf(out, "🔒 Sandbox mode: %s\n", enum_name(trust_names, (int)d->mode.trust));
 	for (enum stage s = STAGE_IDENTITY; s < STAGE_COUNT_ && explain_reached(d, s); s++) {
+		if (d->tool.gateway_side && s > STAGE_PLACEMENT)
+			break; /* nothing runs here: there is nothing to say about its walls */
 		label(&page, row[s].label);
 		row[s].put(&page);
 		buf_putc(out, '\n');
