@@ -55,6 +55,9 @@ int run_help(struct cli *cli, struct err *e);
 int run_completion(struct cli *cli, struct err *e);
 int run_manual(struct cli *cli, struct err *e);
 
+/* OpenClaw's envelope for an error, in place of what was to be printed; nothing unless its shape was asked for. */
+void explain_error(struct cli *cli, struct str message);
+
 /* help.c */
 void help_put(struct buf *out, const struct args *args);
 /* "-c, --config FILE" */
@@ -73,7 +76,7 @@ extern const struct enum_name manual_names[];
 
 /* The text of a call's or a person's question as plain data. Everything is borrowed or lies in cli->arena. */
 int input_facts(struct cli *cli, struct facts *ret, struct err *e);
-int input_request(struct cli *cli, const struct config *c, struct request *ret, struct err *e);
+int input_request(const struct cli *cli, struct request *ret, struct err *e);
 /* Loads what -c, -e, --profile, --compat and the default files say. On failure the errors are in *diags. */
 int input_config(struct cli *cli, const struct facts *f, struct diags *diags, struct config *ret,
 		 struct err *e);
@@ -81,12 +84,18 @@ int input_config(struct cli *cli, const struct facts *f, struct diags *diags, st
 int input_one_file(struct cli *cli, const struct facts *f, enum format format, struct str path,
 		   struct diags *diags, struct config *ret, struct err *e);
 
+/*
+ * redact.c: values from the environment become ${NAME}. OpenClaw prints paths filled in, and its shape is for comparing,
+ * so there only variables whose names speak of secrets are hidden.
+ */
+void redact(struct buf *b, const struct config *c, bool only_secret_names);
+
 /* output.c */
 /* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */
 int output_all(int fd, struct str text, struct err *e);
 void output_complain(struct str text); /* standard error, as good as it goes */
-/* The errors among the diags, one per line, to standard error. */
-void output_diags(const struct diags *d, enum severity least);
+/* The diags of that severity and worse, one per line, to standard error; redacted by `c` unless that is NULL. */
+void output_diags(const struct diags *d, enum severity least, const struct config *c);
 bool output_wants_colour(const struct cli *cli);
 /* A whole new file, mode 0600, in one step: the old or the new, never a part. -EEXIST unless `replace`. */
 int output_file(const char *path, struct str text, bool replace, struct err *e);

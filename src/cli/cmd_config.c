@@ -100,9 +100,10 @@ int run_config_check(struct cli *cli, struct err *e)
 	if (cli->json)
 		put_check_json(cli, &l.diags, ok);
 	else if (l.diags.n_errors)
-		output_diags(&l.diags, SEVERITY_ERROR);
+		output_diags(&l.diags, SEVERITY_ERROR, NULL);
 	else
 		put_check_text(cli, &l.diags, ok);
+	redact(cli->out, &l.config, false);
 	return ok ? 0 : EXIT_TROUBLE;
 }
 
@@ -111,9 +112,9 @@ int run_config_check(struct cli *cli, struct err *e)
 static int show_result(struct cli *cli, struct loaded *l, int r)
 {
 	if (r > 0)
-		output_diags(&l->diags, SEVERITY_ERROR);
+		output_diags(&l->diags, SEVERITY_ERROR, NULL);
 	else if (r == 0 && !cli->quiet)
-		output_diags(&l->diags, SEVERITY_WARN);
+		output_diags(&l->diags, SEVERITY_WARN, &l->config);
 	return r;
 }
 
@@ -126,9 +127,11 @@ int run_config_show(struct cli *cli, struct err *e)
 	if (r != 0)
 		return r;
 	if (cli->show_as.has && cli->show_as.value != FORMAT_CREEL)
-		return config_show_as(&l.config, (enum format)cli->show_as.value, &o, cli->out, e);
-	config_show(&l.config, &o, cli->out);
-	return 0;
+		r = config_show_as(&l.config, (enum format)cli->show_as.value, &o, cli->out, e);
+	else
+		config_show(&l.config, &o, cli->out);
+	redact(cli->out, &l.config, false);
+	return r;
 }
 
 int run_config_schema(struct cli *cli, struct err *e)
@@ -232,6 +235,7 @@ int run_config_import(struct cli *cli, struct err *e)
 		return r;
 	if (!cli->write_to.has) {
 		config_show(&l.config, &o, cli->out);
+		redact(cli->out, &l.config, false);
 		return 0;
 	}
 	buf_init(&text, OUTPUT_MAX);

@@ -72,16 +72,45 @@ static void put_config_envelope(struct cli *cli, const struct diags *d, const st
 	envelope_close(&w);
 }
 
-static void put_refusal_envelope(struct cli *cli, const struct decision *d)
+void explain_error(struct cli *cli, struct str message)
 {
 	struct jsonw w;
 
+	if (!as_openclaw(cli) || !cli->json)
+		return;
+	cli->out->n = 0;
 	jsonw_init(&w, cli->out, 2);
-	envelope_open(&w, d->message);
+	envelope_open(&w, message);
 	envelope_close(&w);
 }
 
 /* ---- loading ---- */
+
+static bool token_fits(const struct token *t, const struct request *r)
+{
+	bool fits = t->all_pairs;
+
+	for (size_t i = 0; i < t->n_pairs && !fits; i++)
+		fits = str_eq(t->pairs[i].agent, r->agent) && str_eq(t->pairs[i].chat_id, r->chat_id);
+	return fits;
+}
+
+/* The question is what a caller may do, not whether the token it holds is known: the best one there is, or one for all. */
+static void assume_token(struct explain *x)
+{
+	struct token *any = ARENA_NEW(x->cli->arena, struct token);
+
+	for (size_t i = 0; i < x->config.n_tokens; i++)
+		if (token_fits(&x->config.tokens[i], &x->request)) {
+			x->request.token = i;
+			return;
+		}
+	if (x->config.n_tokens || !any)
+		return;
+	any->all_pairs = true;
+	x->config.tokens = any;
+	x->config.n_tokens = 1;
+}
 
 static int load(struct explain *x, struct err *e)
 {
@@ -96,18 +125,20 @@ static int load(struct explain *x, struct err *e)
 	r = input_config(cli, &x->facts, &x->diags, &x->config, e);
 	if (r < 0)
 		return r;
-	r = input_request(cli, &x->config, &x->request, e);
+	r = input_request(cli, &x->request, e);
 	x->request.facts = x->facts;
+	if (r >= 0 && x->request.auth == AUTH_TOKEN)
+		assume_token(x);
 	return r;
 }
 
 static int load_failed(struct explain *x, int r, const struct err *e)
 {
-	if (as_openclaw(x->cli) && x->cli->json)
-		put_config_envelope(x->cli, &x->diags, e);
 	if (x->diags.n_errors == 0)
 		return r;
-	output_diags(&x->diags, SEVERITY_ERROR);
+	if (as_openclaw(x->cli) && x->cli->json)
+		put_config_envelope(x->cli, &x->diags, e);
+	output_diags(&x->diags, SEVERITY_ERROR, NULL);
 	return EXIT_TROUBLE;
 }
 
@@ -138,7 +169,7 @@ static int explain_as_openclaw(struct explain *x, struct err *e)
 	if (d->verdict != VERDICT_ALLOW && d->stopped_at == STAGE_IDENTITY) {
 		if (!x->cli->json)
 			return err_set(e, ERR_DENIED, STR_FMT, STR_ARG(d->message));
-		put_refusal_envelope(x->cli, d);
+		explain_error(x->cli, d->message);
 		return EXIT_REFUSED;
 	}
 	if (x->cli->json) {
@@ -161,6 +192,7 @@ static int explain_one(struct explain *x, struct err *e)
 		.verbose = cli->verbose,
 		.colour = output_wants_colour(cli),
 		.banner = !cli->quiet,
+		.assumed_token = x->request.auth == AUTH_TOKEN,
 		.assumed = assumed_words(cli->arena, x->facts.backends),
 	};
 	struct decision *d = ARENA_NEW(cli->arena, struct decision);
@@ -195,10 +227,11 @@ int run_explain(struct cli *cli, struct err *e)
 	if (r < 0)
 		return load_failed(x, r, e);
 	if (!cli->quiet)
-		output_diags(&x->diags, SEVERITY_WARN);
-	if (cli->matrix) {
+		output_diags(&x->diags, SEVERITY_WARN, &x->config);
+	if (cli->matrix)
 		r = explain_matrix(&x->config, &x->request, cli->arena, cli->json, cli->out, e);
-		return r < 0 ? r : 0;
-	}
-	return as_openclaw(cli) ? explain_as_openclaw(x, e) : explain_one(x, e);
+	else
+		r = as_openclaw(cli) ? explain_as_openclaw(x, e) : explain_one(x, e);
+	redact(cli->out, &x->config, as_openclaw(cli));
+	return r;
 }

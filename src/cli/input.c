@@ -176,11 +176,10 @@ static struct str asked_tool(const struct cli *cli)
 	return STR("exec");
 }
 
-int input_request(struct cli *cli, const struct config *c, struct request *ret, struct err *e)
+int input_request(const struct cli *cli, struct request *ret, struct err *e)
 {
 	enum via via = cli->via.has ? (enum via)cli->via.value : VIA_CLI;
 
-	(void)c;
 	if (cli->agent.has && str_trim(cli->agent.text).n == 0)
 		return err_set(e, ERR_USAGE, "--agent must not be blank");
 	if (cli->command.has && cli->args.has_rest)

@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 	status = run(&cli, argc, argv, &e);
 	if (status < 0) {
 		complain(&cli, &e);
+		explain_error(&cli, str_z(e.msg));
 		status = err_kind_exit(e.kind);
 	}
 	if (out.failed) {

@@ -37,7 +37,7 @@ void output_complain(struct str text)
 	(void)write_all(STDERR_FILENO, text); /* there is nobody left to tell */
 }
 
-void output_diags(const struct diags *d, enum severity least)
+void output_diags(const struct diags *d, enum severity least, const struct config *c)
 {
 	_cleanup_buf_ struct buf text = { 0 };
 
@@ -47,6 +47,8 @@ void output_diags(const struct diags *d, enum severity least)
 			diag_put(&text, &d->v[i]);
 	if (d->n_dropped)
 		buf_printf(&text, "creel: %zu more of these are not shown\n", d->n_dropped);
+	if (c)
+		redact(&text, c, false);
 	output_complain(buf_str(&text));
 }
 
