@@ -29,7 +29,7 @@ struct str oc_agent_id(struct arena *a, struct str id)
 	size_t n = 0;
 	struct str s;
 
-	id = str_trim(id);
+	id = oc_trim(id);
 	p = arena_alloc(a, id.n + 1, 1);
 	if (!p)
 		return STR("main");
@@ -93,9 +93,13 @@ static bool convert(struct oc *o, const struct value *list, struct value *ret)
 		const struct value *item = &list->arr.v[i], *id = value_get(item, STR("id"));
 		struct member *m = &ret->obj.m[ret->obj.n++];
 
+		if (o->compat && str_eq(id->s, STR("__proto__"))) { /* what JavaScript does with such a key */
+			ret->obj.n--;
+			continue;
+		}
 		m->line = item->line;
 		m->col = item->col;
-		if (!id || id->kind != VALUE_STR || str_trim(id->s).n == 0) {
+		if (!id || id->kind != VALUE_STR || oc_trim(id->s).n == 0) {
 			oc_bad(o, &t, item, "agent_id",
 			       "an agent needs an 'id', accepted: an object with a name in 'id'");
 			ret->obj.n--;
@@ -107,6 +111,8 @@ static bool convert(struct oc *o, const struct value *list, struct value *ret)
 		m->v = *item; /* with its id, which the tables let pass here */
 		oc_moved(o, item, &m->v);
 	}
+	if (list->arr.n > 0 && ret->obj.n == 0 && o->l->diags->n_errors == errors)
+		oc_bad(o, &place, list, "agents_list", "no agent is left, accepted: one or more");
 	return o->l->diags->n_errors == errors;
 }
 

@@ -30,12 +30,12 @@ static void check_exec(struct oc *o, const struct value *v, const struct trail *
 
 static bool is_host(struct str network)
 {
-	return str_eq_nocase(str_trim(network), STR("host"));
+	return str_eq_nocase(oc_trim(network), STR("host"));
 }
 
 static bool is_join(struct str network)
 {
-	struct str s = str_trim(network);
+	struct str s = oc_trim(network);
 
 	s.n = s.n < 10 ? s.n : 10;
 	return str_eq_nocase(s, STR("container:"));
@@ -75,6 +75,9 @@ static bool is_letter(char c)
 
 static bool is_absolute(struct str path)
 {
+	/* The long form of Windows; what is behind it must itself have a drive. */
+	if (str_starts(path, STR("//?/")) || str_starts(path, STR("\\\\?\\")))
+		path = str_from(path, 4);
 	return (path.n > 0 && path.p[0] == '/') || (path.n > 2 && is_letter(path.p[0]) && path.p[1] == ':' &&
 						    (path.p[2] == '/' || path.p[2] == '\\'));
 }
@@ -83,7 +86,7 @@ static void check_bind(struct oc *o, const struct value *v, const struct trail *
 {
 	struct bind b = { 0 };
 
-	if (!bind_parse(v->s, &b))
+	if (oc_trim(v->s).n == 0 || !bind_parse(v->s, &b))
 		oc_bad(o, t, v, "bind_invalid", "a bind is empty, accepted: host:target[:ro|rw]");
 	else if (!is_absolute(b.source))
 		oc_bad(o, t, v, "bind_not_absolute",
@@ -93,7 +96,7 @@ static void check_bind(struct oc *o, const struct value *v, const struct trail *
 
 static void check_profile(struct oc *o, const struct value *v, const struct trail *t)
 {
-	if (o->compat && str_eq_nocase(str_trim(v->s), STR("unconfined")))
+	if (o->compat && str_eq_nocase(oc_trim(v->s), STR("unconfined")))
 		oc_bad(o, t, v, "profile_unconfined",
 		       "'unconfined' is refused, accepted: the name of a profile");
 }
@@ -219,10 +222,10 @@ static bool duration_ok(struct str s, bool bare_ok)
 static void check_every(struct oc *o, const struct value *v, const struct trail *t)
 {
 	struct str s = str_trim(v->s);
+	struct str with_1 = arena_printf(o->l->a, "1%.*s", (int)s.n, s.p);
 
-	/* Zero switches the heartbeat off. */
-	if (s.n > 0 && !duration_ok(s, true) &&
-	    !(s.p[0] == '0' && duration_ok(arena_printf(o->l->a, "1%.*s", (int)s.n, s.p), true)))
+	/* Zero switches the heartbeat off, so the sum may be zero here: a digit in front keeps it above. */
+	if (v->s.n > 0 && (s.n == 0 || s.p[0] < '0' || s.p[0] > '9' || !duration_ok(with_1, true)))
 		oc_bad(o, t, v, "wrong_value",
 		       STR_FMT " is not a duration, accepted: a number with ms, s, m, h or d",
 		       STR_ARG(value_quote(o->l, v)));

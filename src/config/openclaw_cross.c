@@ -9,7 +9,7 @@ static struct str text_at(const struct value *v, const char *path)
 {
 	const struct value *text = value_path(v, path);
 
-	return text && text->kind == VALUE_STR ? str_trim(text->s) : (struct str){ 0 };
+	return text && text->kind == VALUE_STR ? oc_trim(text->s) : (struct str){ 0 };
 }
 
 /* sandbox.<key> of the agent, else of the defaults; empty when neither says it. */
@@ -73,6 +73,12 @@ static void check_envs(struct oc *o, const struct value *agents, const struct tr
 		check_env(o, defaults, &at_defaults);
 }
 
+/* "~", "~/x", "~\\x" */
+static bool is_home(struct str s)
+{
+	return s.p[0] == '~' && (s.n == 1 || s.p[1] == '/' || s.p[1] == '\\');
+}
+
 static void check_ssh_root(struct oc *o, const struct value *owner, const struct trail *t)
 {
 	const struct trail sandbox = { .up = t, .key = STR("sandbox") },
@@ -83,8 +89,8 @@ static void check_ssh_root(struct oc *o, const struct value *owner, const struct
 
 	if (!root)
 		return;
-	s = str_trim(root->s);
-	if (s.n == 0 || (s.p[0] != '/' && s.p[0] != '\\'))
+	s = oc_trim(root->s);
+	if (s.n == 0 || !(s.p[0] == '/' || s.p[0] == '\\' || is_home(s)))
 		oc_bad(o, &down, root, "ssh_root",
 		       "not an absolute path, accepted: a path that starts with '/'");
 }
@@ -159,7 +165,7 @@ static void check_references(struct oc *o, const struct value *root, const struc
 				   t = { .up = &item, .key = STR("agentId") };
 		const struct value *id = value_get(&bindings->arr.v[i], STR("agentId"));
 
-		if (!str_eq(oc_agent_id(o->l->a, id->s), STR("main")) && !is_agent(o, root, id->s))
+		if (!str_eq_nocase(oc_trim(id->s), STR("main")) && !is_agent(o, root, id->s))
 			bad_agent(o, &t, id);
 	}
 }
@@ -260,7 +266,7 @@ static void check_avatars(struct oc *o, const struct value *root, const struct t
 		const struct trail down = { .up = &up, .key = entries->obj.m[i].key };
 		const struct value *avatar = value_path(&entries->obj.m[i].v, "identity.avatar");
 
-		if (avatar && !avatar_ok(o, str_trim(avatar->s)))
+		if (avatar && !avatar_ok(o, oc_trim(avatar->s)))
 			oc_bad(o, &down, avatar, "avatar",
 			       "identity.avatar is not accepted, accepted: a path in the workspace, or an http, https or data URL");
 	}

@@ -143,7 +143,7 @@ static const struct shape_key embedded_agent_keys[] = {
 };
 
 static const struct shape_key system_agent_keys[] = {
-	{ "agentId",  IS_TEXT },
+	{ "agentId",  IS_NAME },
 	{ 0 },
 };
 
@@ -209,7 +209,7 @@ static const struct shape_key heartbeat_keys[] = {
 	{ "timeoutSeconds",   IS_COUNT },
 	{ "lightContext",     IS_BOOL },
 	{ "isolatedSession",  IS_BOOL },
-	{ "agentId",          IS_TEXT },
+	{ "agentId",          IS_NAME },
 	{ 0 },
 };
 

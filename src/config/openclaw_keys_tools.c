@@ -108,8 +108,8 @@ static const struct shape_key exec_keys[] = {
 };
 
 static const struct shape_key git_author_keys[] = {
-	{ "name",   IS_TEXT },
-	{ "email",  IS_TEXT },
+	{ "name",   IS_NAME },
+	{ "email",  IS_NAME },
 	{ 0 },
 };
 
@@ -329,7 +329,7 @@ static const struct shape_key attachments_keys[] = {
 
 static const struct shape_key image_keys[] = {
 	{ "enabled",          IS_BOOL },
-	{ "preferredModel",   IS_TEXT },
+	{ "preferredModel",   IS_NAME },
 	{ "scope",            IS_OBJ(scope_keys) },
 	{ "maxBytes",         IS_COUNT },
 	{ "maxChars",         IS_COUNT },
@@ -346,7 +346,7 @@ static const struct shape_key image_keys[] = {
 
 static const struct shape_key audio_keys[] = {
 	{ "enabled",          IS_BOOL },
-	{ "preferredModel",   IS_TEXT },
+	{ "preferredModel",   IS_NAME },
 	{ "scope",            IS_OBJ(scope_keys) },
 	{ "maxBytes",         IS_COUNT },
 	{ "maxChars",         IS_COUNT },

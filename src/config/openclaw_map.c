@@ -135,11 +135,11 @@ static void map_backend(struct oc *o, struct settings *s, const struct value *sa
 	struct origin origin;
 	struct at at;
 
-	if (!v || str_trim(v->s).n == 0)
+	if (!v || oc_trim(v->s).n == 0)
 		return;
 	at = oc_at(o, &t, v);
 	origin = origin_of(&at, v);
-	(void)load_set_str(o->l, s, OPT_BACKEND_NAME, str_trim(v->s), &origin);
+	(void)load_set_str(o->l, s, OPT_BACKEND_NAME, oc_trim(v->s), &origin);
 }
 
 /* The word of releases before scope: one sandbox for each session, or one for all. */
@@ -192,11 +192,11 @@ static void map_memory(struct oc *o, struct settings *s, const struct value *san
 	struct value size;
 	uint64_t bytes;
 
-	if (!v || (v->kind == VALUE_STR && str_trim(v->s).n == 0))
+	if (!v || (v->kind == VALUE_STR && oc_trim(v->s).n == 0))
 		return;
 	size = *v;
 	if (v->kind == VALUE_STR)
-		size.s = str_trim(v->s);
+		size.s = oc_trim(v->s);
 	if (v->kind == VALUE_NUM) {
 		size.kind = VALUE_INT;
 		size.i = v->num > 0 && v->num < 0x1p62 ? (int64_t)v->num : v->num > 0 ? INT64_MAX : 0;
@@ -225,7 +225,7 @@ static struct str ulimit_text(struct oc *o, const struct value *v)
 	const struct value *soft = value_get(v, STR("soft")), *hard = value_get(v, STR("hard"));
 
 	if (v->kind == VALUE_STR)
-		return str_trim(v->s);
+		return oc_trim(v->s);
 	if (v->kind != VALUE_OBJ)
 		return oc_number_text(o, v);
 	if (soft && hard)
@@ -358,10 +358,10 @@ static void map_workspace(struct oc *o, struct settings *s, const struct value *
 	const struct value *v = value_get(owner, STR("workspace"));
 	struct value trimmed;
 
-	if (!v || str_trim(v->s).n == 0)
+	if (!v || oc_trim(v->s).n == 0)
 		return;
 	trimmed = *v;
-	trimmed.s = str_trim(v->s);
+	trimmed.s = oc_trim(v->s);
 	set(o, s, OPT_WS_PATH, &trimmed, &t);
 }
 
@@ -418,7 +418,7 @@ static void map_session(struct oc *o, const struct value *session, const struct 
 	if (main_key && o->compat)
 		oc_warn(o, &at_main, main_key, "ignored_key",
 			"the main session is always 'main' here: ignored");
-	else if (main_key && str_trim(main_key->s).n > 0)
+	else if (main_key && oc_trim(main_key->s).n > 0)
 		set(o, &o->l->c->base, OPT_MAIN_KEY, main_key, &at_main);
 }
 

@@ -85,7 +85,7 @@ static struct value senders(struct oc *o, const struct value *list)
 					      .line = to->line,
 					      .col = to->col,
 					      .s = oc_number_text(o, to) };
-		to->s = str_trim(to->s);
+		to->s = oc_trim(to->s);
 		n += to->s.n > 0;
 	}
 	v.arr.n = v.arr.v ? n : 0;

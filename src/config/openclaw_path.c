@@ -1,6 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/openclaw_priv.h"
 
+#include "base/utf8.h"
+
+static bool is_blank(uint32_t cp)
+{
+	return (cp >= 9 && cp <= 13) || cp == ' ' || cp == 0xa0 || cp == 0x1680 ||
+	       (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 || cp == 0x202f ||
+	       cp == 0x205f || cp == 0x3000 || cp == 0xfeff;
+}
+
+struct str oc_trim(struct str s)
+{
+	uint32_t cp;
+	size_t back;
+	int n;
+
+	while ((n = utf8_decode(s, &cp)) > 0 && is_blank(cp))
+		s = str_from(s, (size_t)n);
+	while (s.n > 0) {
+		for (back = 1; back < s.n && back < 4 && ((unsigned char)s.p[s.n - back] & 0xc0) == 0x80;)
+			back++;
+		n = utf8_decode((struct str){ s.p + s.n - back, back }, &cp);
+		if (n != (int)back || !is_blank(cp))
+			break;
+		s.n -= back;
+	}
+	return s;
+}
+
 /* Appends one component to the path in `b` of length n; ".." takes one away. */
 static size_t put_component(char *b, size_t n, bool absolute, struct str c)
 {

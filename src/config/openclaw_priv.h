@@ -58,7 +58,8 @@ void oc_drop_proto(struct value *v);
 /* A value was copied: the copy stands in the same file. */
 void oc_moved(struct oc *o, const struct value *from, const struct value *to);
 
-/* openclaw_path.c: paths as text. */
+/* openclaw_path.c: texts and paths, as JavaScript has them. */
+struct str oc_trim(struct str s); /* Unicode's blanks too: "\u00a0host" is "host" upstream */
 struct str oc_path_normal(struct arena *a, struct str path); /* no ".", "..", "//", trailing "/" */
 struct str oc_path_join(struct arena *a, struct str dir, struct str path);
 struct str oc_path_dir(struct str path);              /* "." when there is none */

@@ -78,7 +78,7 @@ static void bad_value(struct oc *o, const struct shape *s, const struct value *v
 static bool word_ok(const struct shape *s, struct str text)
 {
 	if (!s->words)
-		return text.n >= s->min_len;
+		return (s->trim ? str_trim(text) : text).n >= s->min_len;
 	for (size_t i = 0; s->words[i]; i++)
 		if (str_eq(text, str_z(s->words[i])))
 			return true;

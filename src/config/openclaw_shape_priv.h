@@ -14,6 +14,7 @@
 #define K_OBJ (1u << VALUE_OBJ)
 #define K_INT (1u << VALUE_INT)
 #define K_NUM (K_INT | 1u << VALUE_NUM)
+#define K_NULL (1u << VALUE_NULL)
 #define K_ANY 0u /* not looked at */
 
 /* JavaScript's largest whole number. */
@@ -48,6 +49,7 @@ struct shape {
 	unsigned check : 8;   /* enum shape_check */
 	unsigned min_len : 4; /* of a string */
 	bool above : 1;       /* `min` itself is too small */
+	bool trim : 1;        /* blanks around a string do not count for min_len */
 	bool part : 1;        /* documents mode looks only behind the keys that are marked READ */
 	bool open : 1;   /* documents mode leaves unknown keys alone, unless they look like a known one */
 	double min, max; /* of a number, when min != max */
@@ -75,71 +77,42 @@ struct shape_key {
 	const char *now;
 };
 
+/* clang-format off */
 #define WORDS_OF(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define IS_BOOL                 \
-	{                       \
-		.kinds = K_BOOL \
-	}
-#define IS_STR                 \
-	{                      \
-		.kinds = K_STR \
-	}
-#define IS_TEXT                              \
-	{                                    \
-		.kinds = K_STR, .min_len = 1 \
-	}
-#define IS_WORD(...)                                           \
-	{                                                      \
-		.kinds = K_STR, .words = WORDS_OF(__VA_ARGS__) \
-	}
-#define IS_INT(lo, hi)                                   \
-	{                                                \
-		.kinds = K_INT, .min = (lo), .max = (hi) \
-	}
+#define IS_BOOL { .kinds = K_BOOL }
+#define IS_STR { .kinds = K_STR }
+#define IS_TEXT { .kinds = K_STR, .min_len = 1 }
+#define IS_NAME { .kinds = K_STR, .min_len = 1, .trim = true }
+#define IS_WORD(...) { .kinds = K_STR, .words = WORDS_OF(__VA_ARGS__) }
+#define IS_INT(lo, hi) { .kinds = K_INT, .min = (lo), .max = (hi) }
 #define IS_COUNT IS_INT(1, SAFE_INT)
 #define IS_SIZE IS_INT(0, SAFE_INT)
-#define IS_NUM(lo, hi)                                   \
-	{                                                \
-		.kinds = K_NUM, .min = (lo), .max = (hi) \
-	}
-#define IS_ABOVE_0                                                       \
-	{                                                                \
-		.kinds = K_NUM, .above = true, .min = 0, .max = HUGE_VAL \
-	}
-#define IS_OBJ(table)                         \
-	{                                     \
-		.kinds = K_OBJ, .keys = table \
-	}
-#define IS_MAP(shape)                          \
-	{                                      \
-		.kinds = K_OBJ, .each = &shape \
-	}
-#define IS_LIST(shape)                          \
-	{                                       \
-		.kinds = K_ARR, .items = &shape \
-	}
-#define IS_ANY                 \
-	{                      \
-		.kinds = K_ANY \
-	}
-#define IS_ANY_OBJ                              \
-	{                                       \
-		.kinds = K_OBJ, .each = &oc_any \
-	}
-#define IS_SANDBOX                                                              \
-	{                                                                       \
-		.kinds = K_OBJ, .keys = oc_sandbox_keys, .check = CHECK_SANDBOX \
-	}
-#define IS_SECRET                                                                     \
-	{                                                                             \
-		.kinds = K_STR | K_OBJ, .keys = oc_secret_keys, .check = CHECK_SECRET \
-	}
+#define IS_NUM(lo, hi) { .kinds = K_NUM, .min = (lo), .max = (hi) }
+#define IS_ABOVE_0 { .kinds = K_NUM, .above = true, .min = 0, .max = HUGE_VAL }
+#define IS_OBJ(table) { .kinds = K_OBJ, .keys = table }
+#define IS_MAP(shape) { .kinds = K_OBJ, .each = &shape }
+#define IS_LIST(shape) { .kinds = K_ARR, .items = &shape }
+#define IS_ANY { .kinds = K_ANY }
+#define IS_ANY_OBJ { .kinds = K_OBJ, .each = &oc_any }
+#define IS_SANDBOX { .kinds = K_OBJ, .keys = oc_sandbox_keys, .check = CHECK_SANDBOX }
+#define IS_SECRET { .kinds = K_STR | K_OBJ, .keys = oc_secret_keys, .check = CHECK_SECRET }
+/* clang-format on */
 
 extern const struct shape oc_any, oc_str, oc_bool, oc_text, oc_secret, oc_strs, oc_str_or_num, oc_root;
 extern const struct shape_key oc_secret_keys[], oc_model_keys[];
 extern const struct shape_key oc_sandbox_keys[];                      /* openclaw_keys_sandbox.c */
 extern const struct shape_key oc_defaults_keys[], oc_agent_keys[];    /* openclaw_keys_agents.c */
 extern const struct shape_key oc_tools_keys[], oc_agent_tools_keys[]; /* openclaw_keys_tools.c */
+
+/* openclaw_keys_app.c, openclaw_keys_gateway.c, openclaw_keys_models.c: looked at under compat alone */
+extern const struct shape oc_one_access_groups, oc_one_surfaces;
+extern const struct shape_key oc_meta_keys[], oc_wizard_keys[], oc_diagnostics_keys[], oc_logging_keys[],
+	oc_update_keys[], oc_telemetry_keys[], oc_browser_keys[], oc_ui_keys[], oc_auth_keys[], oc_acp_keys[],
+	oc_attachments_keys[], oc_messages_keys[], oc_tts_keys[], oc_commands_keys[], oc_approvals_keys[],
+	oc_cron_keys[], oc_transcripts_keys[], oc_hooks_keys[], oc_discovery_keys[], oc_talk_keys[],
+	oc_desktop_keys[], oc_gateway_keys[], oc_node_host_keys[], oc_security_keys[],
+	oc_cloud_workers_keys[], oc_mcp_keys[], oc_proxy_keys[], oc_models_keys[], oc_secrets_keys[],
+	oc_memory_keys[], oc_skills_keys[], oc_plugins_keys[];
 
 /* The check behind a shape; its types are right already. */
 void oc_check_more(struct oc *o, enum shape_check check, const struct value *v, const struct trail *t);
