@@ -244,6 +244,8 @@ static int take_letters(struct parser *p, struct str arg)
 	return 0;
 }
 
+static int take_rest(struct parser *p);
+
 static int take_word(struct parser *p, struct str word)
 {
 	const struct command *here = args_command(p->ret);
@@ -255,6 +257,10 @@ static int take_word(struct parser *p, struct str word)
 			return unknown_command(p, word);
 		p->ret->path[p->ret->n_path++] = sub;
 		return 0;
+	}
+	if (here->bare_command) {
+		p->next--; /* it is the command's first word */
+		return take_rest(p);
 	}
 	if (p->ret->words.n == here->n_words) {
 		if (here->takes_command)

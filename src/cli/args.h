@@ -76,6 +76,7 @@ struct command {
 	const struct arg_word *words;
 	size_t n_words;
 	bool takes_command; /* everything after "--" is a command line */
+	bool bare_command;  /* so is everything from the first word that is not an option on */
 	bool hidden;
 	const struct command *subs;
 	size_t n_subs;

@@ -34,6 +34,11 @@ struct cli {
 	struct arg_value show_as, write_to;
 	bool strict, origin, all, force;
 
+	/* run */
+	struct arg_value workspace, ws_access, net, memory, pids, cpus, backend, image, report, cgroup_parent;
+	struct arg_list env;
+	bool tty, plan, no_sandbox;
+
 	struct args args;
 	struct arena *arena;
 	struct buf *out;
@@ -44,6 +49,7 @@ struct cli {
 extern const struct command creel_command;
 extern const struct enum_name format_words[]; /* format_names and the longer words of imports */
 
+int run_run(struct cli *cli, struct err *e);
 int run_explain(struct cli *cli, struct err *e);
 int run_config_check(struct cli *cli, struct err *e);
 int run_config_show(struct cli *cli, struct err *e);

@@ -33,6 +33,9 @@ const struct enum_name format_words[] = {
 	{ "ansible-vars", FORMAT_ANSIBLE },
 	{ NULL, 0 },
 };
+static const struct enum_name run_access_names[] = {
+	{ "none", ACCESS_NONE }, { "ro", ACCESS_RO }, { "rw", ACCESS_RW }, { "overlay", ACCESS_OVERLAY }, { NULL, 0 },
+};
 static const struct enum_name as_names[] = { { "creel", 0 }, { "openclaw", 1 }, { NULL, 0 } };
 
 static const struct arg_option common_options[] = {
@@ -61,6 +64,36 @@ static const struct arg_option common_options[] = {
 	  .help = "every reason with the place it comes from" },
 	{ .name = "help", .letter = 'h', .kind = ARG_FLAG, AT(help), .help = "show help for the command and exit" },
 	{ .name = "version", .kind = ARG_FLAG, AT(version), .help = "show the version and exit" },
+};
+
+static const struct arg_option run_options[] = {
+	{ .name = "workspace", .kind = ARG_TEXT, AT(workspace), .meta = "DIR", .hint = HINT_DIR,
+	  .help = "directory that the command works on; the current one unless given" },
+	{ .name = "workspace-access", .kind = ARG_TEXT, AT(ws_access), .meta = "ACCESS", .names = run_access_names,
+	  .help = "none: a private empty directory; ro; rw; overlay (default): writes go to a private layer, the host tree never "
+		  "changes" },
+	{ .name = "env", .kind = ARG_LIST, AT(env), .meta = "NAME[=VALUE]",
+	  .help = "give the command this variable; without a value, the one we have; repeatable" },
+	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]",
+	  .help = "network of the command: none unless given" },
+	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS",
+	  .help = "end the command after so long; creel then exits with 124" },
+	{ .name = "memory", .kind = ARG_TEXT, AT(memory), .meta = "SIZE",
+	  .help = "memory limit, such as 512m or 2g; refused where it cannot be enforced" },
+	{ .name = "pids", .kind = ARG_TEXT, AT(pids), .meta = "N", .help = "limit on processes and threads" },
+	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" },
+	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR,
+	  .help = "make the sandbox's cgroup below this directory" },
+	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native" },
+	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR", .hint = HINT_DIR,
+	  .help = "a directory with a root file system, instead of the host's own /usr" },
+	{ .name = "tty", .letter = 't', .kind = ARG_FLAG, AT(tty), .help = "give the command a terminal of its own" },
+	{ .name = "report", .kind = ARG_TEXT, AT(report), .meta = "FD|FILE", .hint = HINT_FILE,
+	  .help = "write the result as JSON: exit, reason, usage, walls, changes" },
+	{ .name = "plan", .kind = ARG_FLAG, AT(plan), .help = "print the steps that would build the sandbox, and run nothing" },
+	{ .name = "no-sandbox", .kind = ARG_FLAG, AT(no_sandbox),
+	  .help = "run on the host, without any wall; refused on a public bind" },
+	{ .name = "allow-weaken", .kind = ARG_FLAG, AT(allow_weaken), .help = "let --sandbox go below what the rules say" },
 };
 
 static const struct arg_option explain_options[] = {
@@ -145,6 +178,17 @@ static const struct command config_commands[] = {
 };
 
 static const struct command commands[] = {
+	{ .name = "run", .summary = "run one command in a sandbox",
+	  .usage = "[--] COMMAND [ARGUMENT...]",
+	  .about = "Runs the command behind every wall that policy asks for, without daemon, image or root. Unless a session or a "
+		   "mode is named, trust is light: no network, no secrets, the host's own programs read-only, and the "
+		   "current directory as an overlay, so that the host tree never changes. The exit status is the command's "
+		   "own; 124 timed out, 125 the sandbox could not be built, 126 refused by policy or not executable, 127 not "
+		   "found, 128+N killed by signal N.",
+	  .examples = "creel run -- make test\tin a sandbox, the tree stays as it is\n"
+		      "creel run --workspace-access rw --timeout 60 -- ./build.sh\twith the workspace writable\n"
+		      "creel run --sandbox docker --report 3 -- python3 evil.py\tuntrusted code\n",
+	  .options = TABLE(run_options), .takes_command = true, .bare_command = true, .run = run_run },
 	{ .name = "explain", .summary = "say what would happen to a tool call, and why",
 	  .usage = "[-- CMD [ARG...]]",
 	  .about = "Decides the call exactly as it will be decided when it runs, runs nothing, and prints each stage: identity, "

@@ -79,7 +79,8 @@ struct profile {
 	uint64_t timeout_ms, grace_ms;
 	uint64_t pids, memory, open_files, tmpfs;
 	double cpus;
-	int cgroup_fd; /* v2 directory to be born in; -1 = none */
+	int cgroup_fd;   /* v2 directory to be born in, as numbered in the warden; -1 = none */
+	bool cgroup_wait; /* v1: it is moved in from outside before anything is created */
 
 	uint32_t landlock_abi; /* 0 = the kernel has none */
 	uint64_t crash_at;     /* tests */

@@ -3,8 +3,10 @@
 #include "base/fd.h"
 #include "sandbox/source.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,8 +64,12 @@ static int add_bind(struct arena *a, struct lists *l, struct str path, struct st
 	if (l->n_binds == LIST_MAX)
 		return err_set(e, ERR_LIMIT, "more than %d system directories", LIST_MAX);
 	r = source_resolve(a, path, &l->binds[l->n_binds], e);
+	if (r < 0 && e->sys_errno == ENOENT) {
+		*e = (struct err){ 0 };
+		return 0;
+	}
 	if (r < 0)
-		return e->sys_errno == ENOENT ? 0 : r;
+		return r;
 	l->targets[l->n_binds++] = target;
 	return 0;
 }
@@ -176,6 +182,74 @@ int host_root(struct arena *a, struct profile *p, struct err *e)
 		r = add_bind(a, &l, str_z(*b), str_z(*b), e);
 	if (r >= 0)
 		r = add_etc(a, p, true, e);
+	if (r >= 0)
+		r = add_devices(a, p, e);
+	lists_give(&l, p);
+	return r;
+}
+
+/* What we make ourselves, whatever the image has under these names. */
+static bool is_ours(const char *name)
+{
+	static const char *const ours[] = { ".",    "..",   "proc", "sys", "dev",   "tmp", "run",
+					    "home", "root", "boot", "mnt", "media", NULL };
+
+	for (const char *const *o = ours; *o; o++)
+		if (strcmp(*o, name) == 0)
+			return true;
+	return false;
+}
+
+static int add_image_entry(struct arena *a, struct lists *l, int dir, struct str base, const char *name,
+			   struct err *e)
+{
+	struct str at = arena_printf(a, "/%s", name);
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, errno, "image: stat '%s'", name);
+	if (S_ISLNK(st.st_mode))
+		return add_link(a, l, dir, name, at, e);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	return add_bind(a, l, arena_printf(a, "%.*s/%s", (int)base.n, base.p, name), at, e);
+}
+
+static int add_image_entries(struct arena *a, struct lists *l, struct str base, struct err *e)
+{
+	DIR *d = opendir(base.p);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!d)
+		return err_sys(e, errno, "image: open '%s'", base.p);
+	while (r >= 0 && (entry = readdir(d)))
+		if (!is_ours(entry->d_name))
+			r = add_image_entry(a, l, dirfd(d), base, entry->d_name, e);
+	(void)closedir(d);
+	return r;
+}
+
+/*
+ * The image's /etc is seen as it is, read-only: its own users, its own name service. A link at the top of the image is made
+ * again inside, where it can only point at what is inside.
+ */
+int host_image_root(struct arena *a, struct str dir, struct profile *p, struct err *e)
+{
+	struct lists l = { 0 };
+	struct source top;
+	int r = lists_new(a, &l, e);
+
+	if (r >= 0)
+		r = source_resolve(a, dir, &top, e);
+	if (r >= 0 && top.is_file)
+		r = err_set(e, ERR_USAGE, "image '" STR_FMT "' is not a directory", STR_ARG(dir));
+	if (r >= 0)
+		r = add_image_entries(a, &l, top.path, e);
+	if (r >= 0 && l.n_binds == 0)
+		r = err_set(e, ERR_USAGE,
+			    "image '" STR_FMT "' holds no root file system (no usr, bin or lib)",
+			    STR_ARG(dir));
 	if (r >= 0)
 		r = add_devices(a, p, e);
 	lists_give(&l, p);

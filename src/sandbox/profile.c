@@ -22,6 +22,14 @@ struct making {
 	size_t n;
 };
 
+/* The sandbox's user must be able to pass through it; for root that is another user than ours. */
+static int give_private_dir(const struct profile_input *in, const struct profile *p, struct err *e)
+{
+	if (in->private_dir.n && p->two_users && chown(in->private_dir.p, p->outer_uid, p->outer_gid) < 0)
+		return err_sys(e, errno, "give '%s' to the sandbox's user", in->private_dir.p);
+	return 0;
+}
+
 /* A directory of ours below private_dir, readable by the payload's user. */
 static int make_private(struct making *m, const struct profile *p, const char *name, struct str *ret,
 			struct err *e)
@@ -85,6 +93,7 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 		diag_add(m->warnings, SEVERITY_WARN, "bind_source_missing", &mt->origin, STR("mounts"),
 			 "'" STR_FMT "' is not there: the bind is left out", STR_ARG(mt->host));
 		*skip = true;
+		*e = (struct err){ 0 };
 		return 0;
 	}
 	if (r < 0)
@@ -106,8 +115,7 @@ static int add_mount(struct making *m, const struct profile *p, const struct mou
 	*pm = (struct profile_mount){ .target = mt->target, .writable = mt->writable, .size = p->tmpfs };
 	if (mt->source != MOUNT_SCRATCH)
 		r = resolve_mount(m, mt, pm, &skip, e);
-	pm->idmap = p->two_users && (mt->source == MOUNT_WORKSPACE || mt->source == MOUNT_AGENT) &&
-		    !pm->source.is_file;
+	pm->idmap = p->two_users && mt->source != MOUNT_SCRATCH;
 	if (r >= 0 && !skip && mt->overlay)
 		r = make_overlay(m, p, pm, e);
 	if (r >= 0 && !skip)
@@ -158,6 +166,9 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 	fill_users(in, ret);
 	fill_limits(d, ret);
 	ret->landlock_abi = host_landlock_abi();
+	r = give_private_dir(in, ret, e);
+	if (r < 0)
+		return r;
 	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);
 	if (!m.mounts)
 		return err_sys(e, ENOMEM, "profile");

@@ -83,7 +83,19 @@ static int sealed_plan(struct str plan, int *ret_fd, struct err *e)
 	return 0;
 }
 
-int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, int cgroup_fd,
+static int say_go(struct sandbox *s, const struct cgroup *c, struct err *e)
+{
+	const struct warden_report go = { .msg = MSG_GO };
+	int r = cgroup_add(c, s->warden.pid);
+
+	if (r < 0)
+		return err_sys(e, -r, "move the sandbox into its cgroup");
+	if (send(s->control, &go, sizeof(go), MSG_NOSIGNAL) < 0)
+		return err_sys(e, errno, "start creel-warden");
+	return 0;
+}
+
+int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e)
 {
 	static char name[] = "creel-warden", *const argv[] = { name, NULL };
@@ -98,9 +110,9 @@ int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io
 	ours = pair[0];
 	theirs = pair[1];
 	{
-		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, warden_fd, cgroup_fd };
+		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, warden_fd, cgroup->fd };
 		const struct proc_spec spec = {
-			.path = "/proc/self/fd/5", .argv = argv, .fds = fds, .n_fds = cgroup_fd >= 0 ? 7 : 6
+			.path = "/proc/self/fd/5", .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 7 : 6
 		};
 
 		r = proc_spawn(&spec, &ret->warden);
@@ -108,7 +120,7 @@ int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io
 	if (r < 0)
 		return err_sys(e, -r, "start creel-warden");
 	ret->control = TAKE_FD(ours);
-	return 0;
+	return cgroup->version == CGROUP_V1 ? say_go(ret, cgroup, e) : 0;
 }
 
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e)

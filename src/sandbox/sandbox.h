@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/wire.h"
 
 struct sandbox {
@@ -22,10 +23,14 @@ struct sandbox_stdio {
 	int in, out, err; /* negative = /dev/null */
 };
 
+/* The number that the v2 group's directory has in the warden: what the profile's cgroup_fd must say. */
+#define SANDBOX_CGROUP_FD 6
+
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
 int sandbox_open_warden(int *ret_fd, struct err *e);
 
-int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, int cgroup_fd,
+/* Born in the cgroup (v2), or moved into it before anything is created (v1; the plan must say so, see plan_build). */
+int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e);
 /* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e);

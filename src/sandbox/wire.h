@@ -72,7 +72,7 @@ struct step {
 enum plan_flag {
 	PLAN_F_TTY = 1,
 	PLAN_F_PARENT_MAPS = 2, /* creel is root: two uids, the map is written from outside */
-	PLAN_F_TIMENS = 4,
+	PLAN_F_WAIT = 4, /* creel moves the warden into its cgroups first, then says MSG_GO */
 };
 
 struct plan_header {
@@ -141,9 +141,8 @@ enum warden_msg {
 	MSG_EXIT,
 	MSG_SKIPPED, /* an optional source is missing: value = step */
 	MSG_TTY,     /* carries the master's fd */
-	MSG_MAP_ME,  /* PLAN_F_PARENT_MAPS: value = pid of the one to map, seen from outside */
 	/* creel -> warden */
-	MSG_MAPPED,
+	MSG_GO,
 	MSG_SIGNAL, /* value = signal */
 };
 

@@ -224,6 +224,8 @@ int warden_main(void)
 	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	SYS0(setsid);
 	SYS3(fcntl, WARDEN_FD_CONTROL, F_SETFD, FD_CLOEXEC);
+	if (w->plan->flags & PLAN_F_WAIT && (control_recv(&w->report, 0) < 0 || w->report.msg != MSG_GO))
+		die(125);
 	if (w->plan->flags & PLAN_F_PARENT_MAPS && SYS2(pipe2, maps, O_CLOEXEC) < 0)
 		fail(w, 0, -EMFILE, "pipe");
 	args.flags = w->plan->ns_flags | CLONE_PIDFD;

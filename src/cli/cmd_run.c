@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* creel run: one command behind the walls that policy asks for. */
+#include "cli/run.h"
+
+#include "base/fd.h"
+#include "base/proc.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static int refused(struct run *r)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	const struct decision *d = r->decision;
+
+	r->reason = RUN_DENIED;
+	r->status = EXIT_REFUSED;
+	r->message = d->message;
+	buf_init(&text, 16384);
+	buf_printf(&text, "creel run: refused (%s): ", code_word(d->code));
+	buf_put_visible(&text, d->message);
+	buf_putc(&text, '\n');
+	for (size_t i = 0; i < d->fix_it.n; i++) {
+		buf_puts(&text, "\tfix: ");
+		buf_put_visible(&text, d->fix_it.v[i]);
+		buf_putc(&text, '\n');
+	}
+	output_complain(buf_str(&text));
+	return 0;
+}
+
+/* Only when the decision says host: trust none, or --no-sandbox. The caller's own environment, as any program it starts. */
+int run_on_host(struct run *r, struct err *e)
+{
+	struct strs argv = r->decision->tool.argv;
+	char **v = ARENA_ARRAY(r->cli->arena, char *, argv.n + 1);
+
+	if (!v)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	for (size_t i = 0; i < argv.n; i++) {
+		struct str copy = arena_str(r->cli->arena, argv.v[i]);
+
+		memcpy(&v[i], &copy.p, sizeof(copy.p));
+	}
+	(void)execvpe(v[0], v, r->cli->environ);
+	r->status = errno == ENOENT ? 127 : 126;
+	r->reason = errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
+	return err_sys(e, errno, "'%s'", v[0]);
+}
+
+static int dispatch(struct run *r, struct err *e)
+{
+	const struct decision *d = r->decision;
+
+	if (d->verdict != VERDICT_ALLOW)
+		return refused(r);
+	if (d->place.place == PLACE_HOST)
+		return run_on_host(r, e);
+	if (d->place.backend != BACKEND_NATIVE)
+		return err_set(e, ERR_UNAVAIL,
+			       "backend '%s' cannot run commands in this build: use --backend native",
+			       enum_name(backend_names, (int)d->place.backend));
+	if (r->cli->plan)
+		return run_plan(r, e);
+	return run_native(r, e);
+}
+
+int run_run(struct cli *cli, struct err *e)
+{
+	struct run *r = ARENA_NEW(cli->arena, struct run);
+	struct err report_err = { 0 };
+	int rc;
+
+	if (!r)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	r->cli = cli;
+	r->diags.arena = cli->arena;
+	if (cli->args.rest.n == 0)
+		return err_set(e, ERR_USAGE, "no command: creel run [OPTIONS] [--] COMMAND [ARGUMENT…]");
+	rc = run_load(r, e);
+	if (rc < 0) {
+		if (r->diags.n_errors == 0)
+			return rc;
+		output_diags(&r->diags, SEVERITY_ERROR, NULL);
+		return EXIT_TROUBLE;
+	}
+	if (!cli->quiet)
+		output_diags(&r->diags, SEVERITY_WARN, &r->config);
+	rc = dispatch(r, e);
+	if (e->kind != ERR_NONE)
+		r->message = str_z(e->msg);
+	if (run_report(r, &report_err) < 0) {
+		*e = report_err;
+		return -1;
+	}
+	if (rc < 0)
+		return rc;
+	if (e->kind != ERR_NONE) { /* 126 and 127: said by us, about the command */
+		_cleanup_buf_ struct buf line = { 0 };
+
+		buf_init(&line, 4096);
+		buf_puts(&line, "creel run: ");
+		buf_put_visible(&line, str_z(e->msg));
+		buf_putc(&line, '\n');
+		output_complain(buf_str(&line));
+	}
+	return r->status;
+}

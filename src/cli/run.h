@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel run, in the order in which it happens: ask policy, make the profile, make the cgroup, start the warden, pass signals
+ * and terminal through, say how it ended.
+ */
+#pragma once
+
+#include "cli/cli.h"
+#include "model/profile.h"
+#include "overlay/changes.h"
+#include "policy/policy.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
+
+enum run_reason {
+	RUN_FAILED = 0, /* the sandbox could not be built */
+	RUN_OK,
+	RUN_EXIT, /* the command ended with a status other than 0 */
+	RUN_SIGNAL,
+	RUN_TIMEOUT,
+	RUN_OOM,
+	RUN_PIDS,
+	RUN_DENIED,
+	RUN_NOT_FOUND,
+	RUN_NOT_EXECUTABLE,
+};
+extern const struct enum_name run_reason_names[];
+
+struct run {
+	struct cli *cli;
+	struct facts facts;
+	struct config config;
+	struct request request;
+	struct decision *decision;
+	struct diags diags;
+
+	struct profile profile;
+	char private_dir[4096]; /* upper layers; empty = none was made */
+	struct str upper, lower;
+	struct cgroup cgroup;
+	struct cgroup_limits limits;
+	struct sandbox box;
+	bool started; /* the payload was executed */
+
+	/* how it ended */
+	enum run_reason reason;
+	int status; /* exit status of creel */
+	int code;   /* exit code or signal of the command */
+	struct warden_report last;
+	struct cgroup_stat stat;
+	uint64_t wall_us;
+	struct changes changes;
+	struct str message; /* for RUN_FAILED and RUN_DENIED */
+};
+
+/* run_load.c: flags and files -> a decision in r->decision */
+int run_load(struct run *r, struct err *e);
+
+/* run_native.c: everything from the profile to the end of the sandbox; fills "how it ended". Negative: could not be built. */
+int run_native(struct run *r, struct err *e);
+int run_plan(struct run *r, struct err *e); /* --plan */
+
+/* run_host.c */
+int run_on_host(struct run *r, struct err *e);
+
+/* run_dirs.c */
+int run_make_private_dir(struct run *r, struct err *e);
+void run_remove_private_dir(struct run *r);
+
+/* run_tty.c: our terminal <-> the sandbox's own PTY */
+struct tty;
+int tty_open(struct tty **ret, struct err *e); /* raw mode; restored by tty_close */
+void tty_attach(struct tty *t, int master);
+/* Until the PTY is closed or `until` becomes readable. */
+int tty_relay(struct tty *t, int until, struct err *e);
+struct tty *tty_close(struct tty *t);
+DEFINE_CLEANUP(tty, tty_close)
+
+/* run_report.c */
+int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

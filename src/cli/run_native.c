@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "policy/bind.h"
+#include "sandbox/plan.h"
+#include "sandbox/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define PLAN_MAX ((size_t)4 << 20)
+
+/* ---- before ---- */
+
+static bool path_allowed(void *ctx, struct str resolved, struct str *ret_why)
+{
+	struct run *r = ctx;
+	struct bind_block block;
+
+	if (!bind_source_blocked(r->cli->arena, &r->facts, resolved, &block))
+		return true;
+	*ret_why = arena_printf(r->cli->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
+				(int)block.path.n, block.path.p);
+	return false;
+}
+
+static bool value_of(const struct run *r, struct str name, struct str *ret)
+{
+	for (char *const *v = r->cli->environ; *v; v++) {
+		struct str key, value;
+
+		if (str_cut(str_z(*v), '=', &key, &value) && str_eq(key, name)) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ${NAME} in a template that policy let through; what is not set was left out by policy already. */
+static struct str expand(struct run *r, struct str template)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct str copy;
+
+	buf_init(&out, (size_t)1 << 20);
+	while (template.n) {
+		struct str name, rest, value = { 0 };
+
+		if (str_starts(template, STR("${")) && str_cut(str_from(template, 2), '}', &name, &rest) &&
+		    value_of(r, name, &value)) {
+			buf_put(&out, value);
+			template = rest;
+			continue;
+		}
+		buf_putc(&out, template.p[0]);
+		template = str_from(template, 1);
+	}
+	copy = arena_str(r->cli->arena, buf_str(&out));
+	explicit_bzero(out.p, out.n);
+	return copy;
+}
+
+static int make_env(struct run *r, struct strs *ret, struct err *e)
+{
+	const struct decision *d = r->decision;
+	struct arena *a = r->cli->arena;
+	size_t n = 0, max = d->n_env + r->cli->env.n + 1;
+	struct str *v = ARENA_ARRAY(a, struct str, max);
+
+	if (!v)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	for (size_t i = 0; i < d->n_env; i++) {
+		const struct env_item *item = &d->env[i];
+		struct str value = item->secret ? expand(r, item->value) : item->value;
+
+		if (item->state == ENV_SET)
+			v[n++] = arena_printf(a, "%.*s=%.*s", (int)item->name.n, item->name.p, (int)value.n,
+					      value.p);
+	}
+	for (size_t i = 0; i < r->cli->env.n; i++) {
+		struct str name = r->cli->env.v[i], value = { 0 };
+		bool given = str_cut(name, '=', &name, &value);
+
+		if (!env_name_valid(name))
+			return err_set(e, ERR_USAGE,
+				       "--env: '" STR_FMT "' is not a name of letters, digits and '_'",
+				       STR_ARG(name));
+		if (given || value_of(r, name, &value))
+			v[n++] = arena_printf(a, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
+	}
+	*ret = (struct strs){ .v = v, .n = n };
+	return a->failed ? err_set(e, ERR_LIMIT, "the environment is too large") : 0;
+}
+
+static bool wants_overlay(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++)
+		if (d->mounts[i].overlay)
+			return true;
+	return false;
+}
+
+static int make_profile(struct run *r, struct err *e)
+{
+	struct profile_input in = { .decision = r->decision,
+				    .argv = r->decision->tool.argv,
+				    .image = r->cli->image.text,
+				    .tty = r->cli->tty,
+				    .uid = getuid(),
+				    .gid = getgid(),
+				    .allowed = path_allowed,
+				    .ctx = r };
+	int rc = make_env(r, &in.env, e);
+
+	if (rc >= 0 && wants_overlay(r->decision))
+		rc = run_make_private_dir(r, e);
+	in.private_dir = str_z(r->private_dir);
+	if (rc >= 0)
+		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
+	for (size_t i = 0; rc >= 0 && i < r->profile.n_mounts; i++)
+		if (r->profile.mounts[i].overlay) {
+			r->upper = r->profile.mounts[i].upper;
+			r->lower = r->profile.mounts[i].source.path;
+		}
+	return rc;
+}
+
+int run_plan(struct run *r, struct err *e)
+{
+	_cleanup_buf_ struct buf plan = { 0 };
+	int rc = make_profile(r, e);
+
+	buf_init(&plan, PLAN_MAX);
+	if (rc >= 0)
+		rc = plan_build(&r->profile, &plan, e);
+	if (rc >= 0)
+		plan_print(buf_str(&plan), r->cli->out);
+	run_remove_private_dir(r);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- during ---- */
+
+static int open_signals(void)
+{
+	static const int forwarded[] = { SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
+					 SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&set, forwarded[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void forward_signals(struct run *r, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo != SIGWINCH)
+			(void)sandbox_signal(&r->box, (int)info.ssi_signo);
+}
+
+static int take_report(struct run *r, const struct warden_report *m, struct err *e)
+{
+	switch (m->msg) {
+	case MSG_READY:
+		r->started = true;
+		r->last = *m;
+		return 0;
+	case MSG_FAILED:
+		r->last = *m;
+		return err_sys(e, m->err, "%s", m->what[0] ? m->what : step_name(m->step));
+	case MSG_EXIT:
+		if (r->last.msg == MSG_EXIT && r->last.reason == REASON_TIMEOUT)
+			return 0; /* the deadline was first: that is how it ended */
+		r->last = *m;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int serve(struct run *r, struct err *e)
+{
+	_cleanup_close_ int signals = open_signals();
+	_cleanup_(tty_closep) struct tty *tty = NULL;
+	int rc = 0;
+
+	if (r->cli->tty) {
+		rc = tty_open(&tty, e);
+		if (rc < 0)
+			return rc;
+	}
+	for (;;) {
+		struct pollfd p[2] = { { .fd = r->box.control, .events = POLLIN },
+				       { .fd = signals, .events = POLLIN } };
+		struct warden_report m;
+		int fd = FD_NONE, n;
+
+		if (tty && tty_relay(tty, r->box.control, e) < 0)
+			return -1;
+		n = poll(p, 2, -1);
+		if (n < 0 && errno != EINTR)
+			return err_sys(e, errno, "poll");
+		if (p[1].revents)
+			forward_signals(r, signals);
+		if (!p[0].revents)
+			continue;
+		n = sandbox_next(&r->box, &m, &fd, e);
+		if (n <= 0)
+			return rc < 0 ? rc : n;
+		if (fd >= 0 && tty)
+			tty_attach(tty, fd);
+		else
+			(void)fd_close(fd);
+		if (take_report(r, &m, e) < 0)
+			rc = -1;
+	}
+}
+
+/* ---- after ---- */
+
+static void judge(struct run *r)
+{
+	const struct warden_report *m = &r->last;
+
+	r->code = m->value;
+	if (m->reason == REASON_TIMEOUT) {
+		r->reason = RUN_TIMEOUT;
+		r->status = 124;
+	} else if (m->reason == REASON_SIGNAL) {
+		r->reason = r->stat.oom_kills && m->value == SIGKILL ? RUN_OOM : RUN_SIGNAL;
+		r->status = 128 + m->value;
+	} else {
+		r->reason = m->value == 0          ? RUN_OK
+			    : r->stat.oom_kills    ? RUN_OOM
+			    : r->stat.pids_refused ? RUN_PIDS
+						   : RUN_EXIT;
+		r->status = m->value;
+	}
+}
+
+/* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
+static int never_started(struct run *r, struct err *e)
+{
+	bool exec = r->last.msg == MSG_FAILED && strcmp(r->last.what, "exec") == 0;
+	struct str name = r->profile.argv.v[0];
+
+	if (exec && r->last.err == ENOENT) {
+		r->reason = RUN_NOT_FOUND;
+		r->status = 127;
+		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox",
+			      STR_ARG(name));
+	} else if (exec) {
+		r->reason = RUN_NOT_EXECUTABLE;
+		r->status = 126;
+		(void)err_sys(e, r->last.err, "'" STR_FMT "': cannot be executed", STR_ARG(name));
+	} else {
+		r->reason = RUN_FAILED;
+		r->status = EXIT_TROUBLE;
+		if (e->kind == ERR_NONE)
+			(void)err_set(e, ERR_UNAVAIL, "the sandbox ended before it had started");
+		return -1;
+	}
+	return 0;
+}
+
+static void collect_changes(struct run *r)
+{
+	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
+	struct err ignored = { 0 };
+
+	if (!r->upper.n)
+		return;
+	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (upper >= 0)
+		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
+	if (r->changes.total == 0)
+		run_remove_private_dir(r);
+}
+
+static int start(struct run *r, struct err *e)
+{
+	_cleanup_buf_ struct buf plan = { 0 };
+	_cleanup_close_ int warden = FD_NONE;
+	const struct sandbox_stdio io = { 0, 1, 2 };
+	int rc = cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+
+	if (rc < 0)
+		return rc;
+	buf_init(&plan, PLAN_MAX);
+	r->profile.cgroup_fd = r->cgroup.fd >= 0 ? SANDBOX_CGROUP_FD : -1;
+	r->profile.cgroup_wait = r->cgroup.version == CGROUP_V1;
+	rc = plan_build(&r->profile, &plan, e);
+	if (rc >= 0)
+		rc = sandbox_open_warden(&warden, e);
+	if (rc >= 0)
+		rc = sandbox_start(warden, buf_str(&plan), &io, &r->cgroup, &r->box, e);
+	return rc;
+}
+
+int run_native(struct run *r, struct err *e)
+{
+	uint64_t begin = clock_mono_ns();
+	int rc = make_profile(r, e);
+
+	r->cgroup = CGROUP_EMPTY;
+	r->box = SANDBOX_NONE;
+	if (rc >= 0)
+		rc = start(r, e);
+	if (rc >= 0)
+		rc = serve(r, e);
+	r->wall_us = (clock_mono_ns() - begin) / 1000;
+	cgroup_stat(&r->cgroup, &r->stat);
+	sandbox_done(&r->box);
+	cgroup_done(&r->cgroup);
+	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
+		judge(r);
+		collect_changes(r);
+		return 0;
+	}
+	run_remove_private_dir(r);
+	return never_started(r, e);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run ended: the machine's report (--report FD|FILE) and the one line for people. */
+#include "cli/run.h"
+
+#include "base/fd.h"
+#include "base/parse.h"
+#include "sandbox/plan.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+const struct enum_name run_reason_names[] = {
+	{ "failed", RUN_FAILED },
+	{ "ok", RUN_OK },
+	{ "exit", RUN_EXIT },
+	{ "signal", RUN_SIGNAL },
+	{ "timeout", RUN_TIMEOUT },
+	{ "oom", RUN_OOM },
+	{ "pids", RUN_PIDS },
+	{ "denied", RUN_DENIED },
+	{ "not-found", RUN_NOT_FOUND },
+	{ "not-executable", RUN_NOT_EXECUTABLE },
+	{ NULL, 0 },
+};
+
+static void put_walls(const struct run *r, struct jsonw *w)
+{
+	static const char *const limit[] = { "memory", "pids", "cpu" };
+	bool started = r->started;
+
+	jsonw_kobj(w, "walls");
+	jsonw_kbool(w, "namespaces", started);
+	jsonw_kbool(w, "root", started);
+	jsonw_kbool(w, "capabilities", started);
+	jsonw_kbool(w, "no_new_privs", started);
+	jsonw_kbool(w, "seccomp", started);
+	jsonw_ku64(w, "landlock", started ? r->last.landlock_abi : 0);
+	jsonw_kobj(w, "limits");
+	for (unsigned i = 0; i < 3; i++) {
+		const char *how = r->cgroup.have & 1u << i
+					  ? (r->cgroup.version == CGROUP_V2 ? "cgroup-v2" : "cgroup-v1")
+				  : i == 1 ? "rlimit"
+					   : "none";
+
+		jsonw_kz(w, limit[i], how);
+	}
+	jsonw_obj_end(w);
+	jsonw_karr(w, "probes");
+	for (unsigned i = 0; i < 64; i++)
+		if (r->last.probes & 1ull << i)
+			jsonw_str(w, str_z(probe_name(i)));
+	jsonw_arr_end(w);
+	jsonw_obj_end(w);
+}
+
+static void put_changes(const struct run *r, struct jsonw *w)
+{
+	jsonw_kobj(w, "changes");
+	jsonw_ku64(w, "total", r->changes.total);
+	if (r->changes.total)
+		jsonw_kstr(w, "kept_in", r->upper);
+	jsonw_karr(w, "paths");
+	for (size_t i = 0; i < r->changes.n; i++) {
+		jsonw_obj(w);
+		jsonw_kz(w, "change", change_kind_name(r->changes.v[i].kind));
+		jsonw_kstr(w, "path", r->changes.v[i].path);
+		jsonw_obj_end(w);
+	}
+	jsonw_arr_end(w);
+	jsonw_obj_end(w);
+}
+
+static void put_report(const struct run *r, struct jsonw *w)
+{
+	jsonw_obj(w);
+	jsonw_ku64(w, "version", 1);
+	jsonw_kbool(w, "ok", r->reason == RUN_OK);
+	jsonw_ku64(w, "exit", (uint64_t)r->status);
+	jsonw_kz(w, "reason", enum_name(run_reason_names, (int)r->reason));
+	if (r->reason == RUN_SIGNAL || r->reason == RUN_OOM)
+		jsonw_ku64(w, "signal", (uint64_t)r->code);
+	if (r->message.n)
+		jsonw_kstr(w, "message", r->message);
+	if (r->decision && r->decision->verdict != VERDICT_ALLOW)
+		jsonw_kz(w, "code", code_word(r->decision->code));
+	jsonw_ku64(w, "wall_us", r->wall_us);
+	jsonw_ku64(w, "user_us", r->last.user_us);
+	jsonw_ku64(w, "system_us", r->last.sys_us);
+	jsonw_ku64(w, "peak_memory_bytes",
+		   r->stat.memory_peak ? r->stat.memory_peak : r->last.max_rss_kb * 1024);
+	if (r->decision) {
+		jsonw_kz(w, "trust", enum_name(trust_names, (int)r->decision->mode.trust));
+		jsonw_kz(w, "place", enum_name(place_names, (int)r->decision->place.place));
+		jsonw_kz(w, "network", enum_name(route_names, (int)r->decision->net.route));
+	}
+	put_walls(r, w);
+	put_changes(r, w);
+	jsonw_karr(w, "denials");
+	jsonw_arr_end(w);
+	jsonw_obj_end(w);
+}
+
+/* A number is an open file descriptor, anything else a file: written whole or not at all. */
+static int write_report(const struct run *r, struct str text, struct err *e)
+{
+	struct str to = r->cli->report.text;
+	_cleanup_free_ char *path = NULL;
+	uint64_t fd;
+	int rc;
+
+	if (str_to_u64(to, 1 << 20, &fd) == 0) {
+		rc = fd_write_all((int)fd, text);
+		return rc < 0 ? err_sys(e, -rc, "--report: write to file descriptor %d", (int)fd) : 0;
+	}
+	if (str_dupz(to, &path) < 0)
+		return err_set(e, ERR_USAGE, "--report: the file name holds a NUL byte");
+	rc = fd_write_atomic(AT_FDCWD, path, text, 0600);
+	return rc < 0 ? err_sys(e, -rc, "--report: write '%s'", path) : 0;
+}
+
+static void put_closing_line(const struct run *r)
+{
+	_cleanup_buf_ struct buf line = { 0 };
+
+	if (r->cli->quiet || r->changes.total == 0)
+		return;
+	buf_init(&line, 8192);
+	buf_printf(&line, "creel: %zu path%s changed, kept in ", r->changes.total,
+		   r->changes.total == 1 ? "" : "s");
+	buf_put_visible(&line, r->upper);
+	buf_puts(&line, "; the workspace is as it was\n");
+	output_complain(buf_str(&line));
+}
+
+int run_report(const struct run *r, struct err *e)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	struct jsonw w;
+
+	put_closing_line(r);
+	if (!r->cli->report.has)
+		return 0;
+	buf_init(&text, OUTPUT_MAX);
+	jsonw_init(&w, &text, 2);
+	put_report(r, &w);
+	buf_putc(&text, '\n');
+	if (text.failed)
+		return err_set(e, ERR_LIMIT, "--report: too large");
+	return write_report(r, buf_str(&text), e);
+}
