@@ -212,7 +212,7 @@ static void apply_sources(struct load *l, const struct sources *all)
 
 static int finish(struct load *l, struct config *ret, struct err *e)
 {
-	_cleanup_buf_ struct buf b;
+	_cleanup_buf_ struct buf b = { 0 };
 	struct str text;
 
 	buf_init(&b, 4096);

@@ -62,7 +62,7 @@ struct node *node_at(struct arena *a, struct node *root, const char *dotted, enu
 
 void node_str(struct arena *a, struct node *n, struct str s)
 {
-	_cleanup_buf_ struct buf b;
+	_cleanup_buf_ struct buf b = { 0 };
 	struct jsonw w;
 
 	buf_init(&b, (size_t)64 << 20);

@@ -102,7 +102,7 @@ static void put_bare(struct buf *out, const struct style *st, const struct node 
 
 static void put_value(struct buf *out, const struct style *st, const struct node *n, unsigned depth)
 {
-	_cleanup_buf_ struct buf text;
+	_cleanup_buf_ struct buf text = { 0 };
 
 	if (!st->wrap_origin || !n->origin) {
 		put_bare(out, st, n, depth);

@@ -191,7 +191,7 @@ static void constraint(struct jsonw *w, const struct option_info *info)
 /* An option as a schema, with what the manual says about it. */
 static struct str option_schema(struct arena *a, const struct option_info *info)
 {
-	_cleanup_buf_ struct buf b;
+	_cleanup_buf_ struct buf b = { 0 };
 	struct jsonw w;
 
 	buf_init(&b, 1 << 16);
@@ -224,7 +224,7 @@ static struct node *option_tree(struct arena *a, unsigned need, const char *pref
 /* A part that is no option: hung into the tree as finished text. */
 static void add_part(struct arena *a, struct node *root, const char *path, void (*write)(struct jsonw *))
 {
-	_cleanup_buf_ struct buf b;
+	_cleanup_buf_ struct buf b = { 0 };
 	struct jsonw w;
 
 	buf_init(&b, 1 << 18);
@@ -350,7 +350,7 @@ static void tree_member(struct jsonw *w, struct arena *a, const char *key, unsig
 
 static void put_rules(struct jsonw *w)
 {
-	_cleanup_arena_ struct arena a;
+	_cleanup_arena_ struct arena a = { 0 };
 
 	arena_init(&a, 1 << 22);
 	kind(w, "array");
@@ -377,7 +377,7 @@ static void put_default(struct jsonw *w)
 
 static void put_agents(struct jsonw *w)
 {
-	_cleanup_arena_ struct arena a;
+	_cleanup_arena_ struct arena a = { 0 };
 	struct node *tree;
 
 	arena_init(&a, 1 << 22);
@@ -400,7 +400,7 @@ static void put_schema_key(struct jsonw *w)
 
 void config_schema(struct jsonw *w)
 {
-	_cleanup_arena_ struct arena a;
+	_cleanup_arena_ struct arena a = { 0 };
 	struct node *root;
 
 	arena_init(&a, 1 << 24);

@@ -107,7 +107,7 @@ static struct strs copy(struct load *l, struct strs list)
 /* For a list of which some element came from the environment: the whole list as it was written. */
 static struct str raw_list(struct load *l, const struct value *v)
 {
-	_cleanup_buf_ struct buf b;
+	_cleanup_buf_ struct buf b = { 0 };
 	struct jsonw w;
 	bool any = false;
 

@@ -142,6 +142,7 @@ void load_set_arg(struct load *l, struct str arg)
 		return;
 	}
 	key = str_trim(key);
+	v.s = str_trim(v.s);
 	o = flag_origin(l, key);
 	load_set_key(l, key, &v, &o, true);
 }

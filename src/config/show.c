@@ -166,7 +166,7 @@ static void put_agents(const struct show *x, struct node *root)
 
 void config_show(const struct config *c, const struct show_opts *o, struct buf *out)
 {
-	_cleanup_arena_ struct arena a;
+	_cleanup_arena_ struct arena a = { 0 };
 	const struct show x = { .c = c, .o = o, .a = &a };
 	struct node *root;
 

@@ -98,7 +98,7 @@ static void note(const struct foreign *x, enum format as, struct err *e)
 int config_show_as(const struct config *c, enum format as, const struct show_opts *o, struct buf *out,
 		   struct err *e)
 {
-	_cleanup_arena_ struct arena a;
+	_cleanup_arena_ struct arena a = { 0 };
 	struct foreign x = { .c = c, .o = o, .a = &a };
 
 	arena_init(&a, SHOW_MEMORY_MAX);
