@@ -26,9 +26,13 @@ def test_every_command_has_help(creel, command):
 
 def test_help_lists_what_exists_and_nothing_else(creel):
     listed = re.search(r"Commands:\n((?:  .*\n)+)", creel("--help", status=0).out)[1]
-    assert [line.split()[0] for line in listed.splitlines()] == ["explain", "config", "version", "help"]
-    for missing in ["run", "call", "list", "kill", "serve", "doctor", "image", "mcp"]:
-        creel(missing, status=125)
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert {"explain", "config", "version", "help"} <= set(names)
+    assert not {"completion", "manual"} & set(names)  # for the build, not for people
+    for name in names:
+        assert creel(name, "--help", status=0).out.startswith(f"Usage: creel {name} ")
+    for name in {"call", "list", "kill", "serve", "doctor", "image", "mcp", "audit", "token"} - set(names):
+        creel(name, status=125)
 
 
 def test_version_is_told_three_ways(creel):
@@ -39,7 +43,7 @@ def test_version_is_told_three_ways(creel):
 
 
 @pytest.mark.parametrize("args, message", [
-    ([], "creel: which command? one of explain, config, version or help"),
+    ([], "creel: which command? one of "),
     (["explian"], "unknown command 'explian', did you mean 'explain'?"),
     (["config", "shwo"], "creel config: unknown command 'shwo', did you mean 'show'?"),
     (["explain", "--sesion", "x"], "unknown option '--sesion', did you mean '--session'?"),
@@ -117,7 +121,6 @@ def peak_kib(pid):
     return int(status["VmHWM"].split()[0]), status["State"].split()[0]
 
 
-@pytest.mark.skipif(b"__asan_init" in CREEL.read_bytes(), reason="sanitizers need memory of their own")
 @pytest.mark.parametrize("args", [["explain", "--tool", "exec", "--", "true"], ["explain", "--json"]], ids=" ".join)
 def test_explain_needs_less_than_8_mb(creel, args):
     """It hangs writing into a full pipe, all work done: then the kernel knows its peak."""
@@ -133,7 +136,7 @@ def test_explain_needs_less_than_8_mb(creel, args):
             peak, state = peak_kib(child.pid)
             seen = seen + 1 if state == "S" else 0
         assert seen == 3, "it never came to write"
-        assert peak < 8 * 1024
+        assert peak < (256 if b"__asan_init" in CREEL.read_bytes() else 8) * 1024  # a sanitizer needs its own
     finally:
         os.close(reader)
         os.close(writer)
