@@ -86,8 +86,10 @@ void show_openclaw_net(struct foreign *x)
 	if (x->c->n_per_tool == 0)
 		return;
 	tools = node_at(x->a, sandbox, "Tools", NODE_OBJ);
+	/* The profile's own entries are that system's defaults: there without being said, and refused half-said. */
 	for (size_t i = 0; i < x->c->n_per_tool; i++)
-		put_net_tool(x, tools, &x->c->per_tool[i]);
+		if (x->c->per_tool[i].origin.kind != ORIGIN_PROFILE)
+			put_net_tool(x, tools, &x->c->per_tool[i]);
 }
 
 /* clang-format off */
