@@ -80,10 +80,11 @@ static void put_check_json(struct cli *cli, const struct diags *d, bool ok)
 static void put_check_text(struct cli *cli, const struct diags *d, bool ok)
 {
 	for (size_t i = 0; i < d->n && !cli->quiet; i++)
-		diag_put(cli->out, &d->v[i]);
+		if (d->v[i].severity != SEVERITY_ERROR)
+			diag_put(cli->out, &d->v[i]);
 	buf_printf(cli->out, "%s, %zu error%s, %zu warning%s%s\n", ok ? "ok" : "not ok", d->n_errors,
 		   d->n_errors == 1 ? "" : "s", d->n_warnings, d->n_warnings == 1 ? "" : "s",
-		   ok ? "" : " (--strict)");
+		   ok || d->n_errors ? "" : " (--strict)");
 }
 
 int run_config_check(struct cli *cli, struct err *e)
@@ -99,9 +100,9 @@ int run_config_check(struct cli *cli, struct err *e)
 	ok = l.diags.n_errors == 0 && !(cli->strict && l.diags.n_warnings);
 	if (cli->json)
 		put_check_json(cli, &l.diags, ok);
-	else if (l.diags.n_errors)
-		output_diags(&l.diags, SEVERITY_ERROR, NULL);
 	else
+		output_diags(&l.diags, SEVERITY_ERROR, &l.config);
+	if (!cli->json && r == 0) /* with a file that cannot be read there is nothing to find in it */
 		put_check_text(cli, &l.diags, ok);
 	redact(cli->out, &l.config, false);
 	return ok ? 0 : EXIT_TROUBLE;
