@@ -61,7 +61,7 @@ static long new_mount(const char *type, const char *const *options, uint64_t att
 
 	if (fs < 0)
 		return fs;
-	for (; *options && r >= 0; options += 2)
+	for (; *options && r >= 0; options += 2) /* name, value; a flag has no value */
 		r = options[1] ? SYS5(fsconfig, fs, FSCONFIG_SET_STRING, options[0], options[1], 0)
 			       : SYS5(fsconfig, fs, FSCONFIG_SET_FLAG, options[0], 0, 0);
 	if (r >= 0)
@@ -267,6 +267,8 @@ long do_tmpfs(struct warden *w, const struct step *s)
  * b starts three strings: lower, upper, work. They are opened like every source, and given to overlayfs by fd, through the
  * new /proc (attached at /proc/proc until the pivot): no name is looked up twice, and none needs escaping. A lower layer
  * that was made outside has to be attached before overlayfs takes it; the overlay then covers it.
+ *
+ * "volatile" (Linux 5.10): without it, ending the sandbox syncs the whole file system that the upper layer lies on.
  */
 static long open_lower(struct warden *w, const struct step *s, const char *target)
 {
@@ -303,8 +305,9 @@ long do_overlay(struct warden *w, const struct step *s)
 	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b);
 	const char *upper = lower + strlen(lower) + 1, *work = upper + strlen(upper) + 1;
 	char text[3][40];
-	const char *options[] = { "source",  "overlay", "lowerdir",  text[0], "upperdir", text[1],
-				  "workdir", text[2],   "userxattr", NULL,    NULL };
+	const char *options[] = { "source",   "overlay", "lowerdir", text[0],     "upperdir",
+				  text[1],    "workdir", text[2],    "userxattr", NULL,
+				  "volatile", NULL,      NULL };
 	long fd[3] = { -1, -1, -1 }, r = make_target(w, target, false);
 
 	if (r >= 0)
