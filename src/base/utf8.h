@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+struct arena;
 struct buf;
 
 #define UTF8_REPLACEMENT 0xfffdu
@@ -35,6 +36,9 @@ struct str utf8_prefix(struct str s, size_t max_bytes);
 
 /* Appends `s`, every invalid sequence as U+FFFD. */
 void utf8_sanitize(struct str s, struct buf *out);
+
+/* In lower case, as Unicode has it for no language in particular. What is not UTF-8 stays. */
+struct str utf8_lower(struct arena *a, struct str s);
 
 /* False for what moves the cursor or reorders text: C0, C1, DEL, bidi controls, line separators. */
 bool utf8_is_visible(uint32_t cp);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -152,6 +153,53 @@ TEST(utf8_is_visible_refuses_every_control_and_bidi_character)
 	assert_false(utf8_is_visible(0x61c));
 	assert_true(utf8_is_visible(0xe9));
 	assert_true(utf8_is_visible(0x1f600));
+}
+
+static void lowered(const char *text, const char *want)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct str got;
+
+	arena_init(&a, 1 << 16);
+	got = utf8_lower(&a, str_z(text));
+	if (!str_eq(got, str_z(want)))
+		fail_msg("%s became " STR_FMT ", not %s", text, STR_ARG(got), want);
+}
+
+TEST(utf8_lower_knows_every_script_with_cases)
+{
+	lowered("", "");
+	lowered("Group:UI", "group:ui");
+	lowered("ÀÉÞß×÷", "àéþß×÷");
+	lowered("ŸĀŽ", "ÿāž");
+	lowered("ДЁЯ", "дёя");
+	lowered("ԱՖ", "աֆ");
+	lowered("Ⅷ Ⓐ ＡＺ", "ⅷ ⓐ ａｚ");
+	lowered("\u212a\u2126\u1e9e", "k\u03c9\u00df"); /* Kelvin, Ohm, capital sharp s */
+	lowered("\U00010400\U0001e921", "\U00010428\U0001e943");
+	lowered("Aß中あ😀", "aß中あ😀");
+}
+
+TEST(utf8_lower_writes_a_dotted_i_as_two_and_grows_by_half)
+{
+	lowered("\u0130\u0130\u0130", "i\u0307i\u0307i\u0307");
+	lowered("\u023a\u023e\u023a\u023e", "\u2c65\u2c66\u2c65\u2c66");
+}
+
+TEST(utf8_lower_ends_a_greek_word_with_the_final_sigma)
+{
+	lowered("ΟΔΟΣ", "οδος");
+	lowered("ΣΟΣ ΣΑΣ", "σος σας");
+	lowered("Σ", "σ");
+	lowered("ΑΣ'", "ας'");
+	lowered("ΑΣ'Α", "ασ'α");
+	lowered("Α\u0301Σ", "α\u0301ς");
+	lowered("1Σ", "1σ");
+}
+
+TEST(utf8_lower_leaves_bytes_that_are_no_text)
+{
+	lowered("A\xff\xc3Z\xe2\x84", "a\xff\xc3z\xe2\x84");
 }
 
 TEST_MAIN()
