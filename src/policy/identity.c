@@ -7,6 +7,8 @@
 #include "policy/policy_priv.h"
 #include "policy/session_key.h"
 
+#include "base/utf8.h"
+
 static const struct origin *asked(void)
 {
 	static const struct origin o = { .kind = ORIGIN_REQUEST };
@@ -211,7 +213,7 @@ static bool settle_key(struct ctx *x, const struct session_key *key, enum sessio
 		x->d->who.session_key = implied_key(x);
 	else if (compat_of(x) == COMPAT_OPENCLAW_2026_9 && shape == SESSION_UNSCOPED &&
 		 !str_cut(key->raw, ':', &has_colon, &tail) && !str_eq(key->raw, STR("global")))
-		x->d->who.session_key = scoped(x, lower_ascii(x->a, key->raw));
+		x->d->who.session_key = scoped(x, utf8_lower(x->a, key->raw));
 	else
 		x->d->who.session_key = arena_str(x->a, key->raw);
 	return is_local(x->r->via) || speaks_for_all(x) || str_eq(x->d->who.session_key, group_key(x)) ||

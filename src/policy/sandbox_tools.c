@@ -9,14 +9,26 @@
 #include "policy/tooltables.h"
 
 #include "base/hash.h"
+#include "base/utf8.h"
 
-/* One configured list. `set` and empty is not the same as not set. */
+/* One configured list, trimmed and in lower case. `set` and empty is not the same as not set. */
 struct picked {
 	bool set;
 	enum list_source source;
 	struct strs list;
 	struct origin origin;
 };
+
+static struct strs folded(struct arena *a, struct strs list)
+{
+	struct str *v = list.n > 0 ? ARENA_ARRAY(a, struct str, list.n) : NULL;
+
+	if (!v)
+		return (struct strs){ 0 };
+	for (size_t i = 0; i < list.n; i++)
+		v[i] = utf8_lower(a, trim_unicode(list.v[i]));
+	return (struct strs){ .v = v, .n = list.n };
+}
 
 static struct picked pick(const struct ctx *x, enum option id, size_t offset)
 {
@@ -27,6 +39,7 @@ static struct picked pick(const struct ctx *x, enum option id, size_t offset)
 	if (p.set) {
 		p.source = from == over ? LIST_AGENT : LIST_GLOBAL;
 		memcpy(&p.list, (const char *)from + offset, sizeof(p.list));
+		p.list = folded(x->a, p.list);
 	}
 	return p;
 }
@@ -80,16 +93,16 @@ static void add(struct names *l, struct str name)
 	l->slots[at] = l->n;
 }
 
-/* Entries as they count: trimmed, lower case, alias and group resolved. */
+/* Entries of a folded list as they count: alias and group resolved. */
 static void add_expanded(struct names *l, enum compat compat, struct strs list)
 {
 	struct strs members;
 
 	for (size_t i = 0; i < list.n; i++) {
-		struct str name = tool_list_name(compat, trim_unicode(list.v[i]));
+		struct str name = tool_list_name(compat, list.v[i]);
 
 		if (!tool_group(compat, name, &members)) {
-			add(l, lower_ascii(l->a, name));
+			add(l, name);
 			continue;
 		}
 		for (size_t k = 0; k < members.n; k++)
@@ -152,7 +165,7 @@ static void set_allow(struct tool_list *out, const struct picked *allow, const s
 static void add_deny(struct ctx *x, struct names *l, enum compat compat, const struct picked *deny)
 {
 	if (compat == COMPAT_DOCUMENTS && deny->source == LIST_AGENT && x->c->base.has[OPT_SBX_DENY])
-		add_expanded(l, compat, x->c->base.sbx_deny);
+		add_expanded(l, compat, folded(x->a, x->c->base.sbx_deny));
 	add_expanded(l, compat, deny->list);
 }
 

@@ -128,6 +128,7 @@ bool agent_id_normalise(struct arena *a, struct str id, struct str *ret)
 		*ret = lower_ascii(a, id);
 		return true;
 	}
+	id = utf8_lower(a, id);
 	p = arena_alloc(a, id.n + 1, 1);
 	out = (struct str){ .p = p, .n = p ? dashed(id, p) : 0 };
 	while (out.n > 0 && out.p[0] == '-')
