@@ -41,30 +41,43 @@ static int reset_signals(void)
 	return pthread_sigmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : -1;
 }
 
+/* Out of the way: `from` or higher. /dev/null for a negative one. */
+static int move_up(int fd, int from)
+{
+	if (fd < 0)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, from);
+}
+
 /*
  * Two passes, because fds[0] may be 1 and fds[1] may be 0: first all out of the way, then each to its place.
- * Never fewer than three: a child without fd 1 would print into the next file it opens.
+ * Never fewer than three: a child without fd 1 would print into the next file it opens. The program, when it is given as
+ * a descriptor, goes right behind them and closes itself on exec. Returns its number there.
  */
-static int place_fds(const int *fds, int n_fds)
+static int place_fds(const struct proc_spec *spec)
 {
-	int n = n_fds < 3 ? 3 : n_fds;
+	int n_fds = (int)spec->n_fds, n = n_fds < 3 ? 3 : n_fds, program = FD_NONE;
 	int high[PROC_FDS_MAX];
 
 	for (int i = 0; i < n; i++) {
-		int fd = i < n_fds ? fds[i] : FD_NONE;
-
-		if (fd < 0)
-			fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
-		high[i] = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, n);
+		high[i] = move_up(i < n_fds ? spec->fds[i] : FD_NONE, n + 1);
 		if (high[i] < 0)
+			return -1;
+	}
+	if (!spec->path) {
+		program = fcntl(spec->exec_fd, F_DUPFD_CLOEXEC, n + 1);
+		if (program < 0)
 			return -1;
 	}
 	for (int i = 0; i < n; i++)
 		if (dup2(high[i], i) < 0)
 			return -1;
-	return (int)syscall(SYS_close_range, (unsigned)n, ~0U, 0);
+	if (!spec->path && dup3(program, n, O_CLOEXEC) < 0)
+		return -1;
+	return syscall(SYS_close_range, (unsigned)n + (spec->path ? 0 : 1), ~0U, 0) < 0 ? -1 : n;
 }
 
+/* The number of the program's descriptor, if it has one; negative on failure. */
 static int prepare(const struct start *s)
 {
 	const struct proc_spec *spec = s->spec;
@@ -84,7 +97,7 @@ static int prepare(const struct start *s)
 	}
 	if (spec->cwd && chdir(spec->cwd) < 0)
 		return -1;
-	return place_fds(spec->fds, (int)spec->n_fds);
+	return place_fds(spec);
 }
 
 /* In the child. */
@@ -92,11 +105,14 @@ static int run_child(void *arg)
 {
 	static char *const empty[] = { NULL };
 	struct start *s = arg;
+	char *const *envp = s->spec->envp ? s->spec->envp : empty;
+	int program = prepare(s);
 
 	/* Not execve(): a coverage build wraps it to write its counters out, and these are the parent's counters. */
-	if (prepare(s) == 0)
-		(void)syscall(SYS_execve, s->spec->path, s->spec->argv,
-			      s->spec->envp ? s->spec->envp : empty);
+	if (program >= 0 && s->spec->path)
+		(void)syscall(SYS_execve, s->spec->path, s->spec->argv, envp);
+	else if (program >= 0)
+		(void)syscall(SYS_execveat, program, "", s->spec->argv, envp, AT_EMPTY_PATH);
 	s->error = errno;
 	_exit(127);
 }
@@ -126,7 +142,8 @@ int proc_spawn(const struct proc_spec *spec, struct proc *ret)
 	void *stack;
 	int r;
 
-	if (!spec->path || !spec->argv || spec->n_fds > PROC_FDS_MAX || (spec->n_fds > 0 && !spec->fds))
+	if ((!spec->path && spec->exec_fd <= 0) || !spec->argv || spec->n_fds > PROC_FDS_MAX ||
+	    (spec->n_fds > 0 && !spec->fds))
 		return -EINVAL;
 	stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
 		     0);

@@ -13,7 +13,8 @@
 #include <sys/types.h>
 
 struct proc_spec {
-	const char *path; /* as execve(2) takes it: no PATH lookup */
+	const char *path; /* as execve(2) takes it: no PATH lookup; NULL = what exec_fd is open on */
+	int exec_fd; /* 0 = none; closed in the child by its execution, so not for "#!" scripts (-ENOENT) */
 	char *const *argv;
 	char *const *envp; /* NULL = empty, not inherited */
 

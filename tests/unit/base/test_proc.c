@@ -95,6 +95,49 @@ TEST(proc_that_cannot_start_is_an_error_of_spawn)
 	assert_int_equal(errno, ECHILD);
 }
 
+TEST(proc_executes_a_descriptor_and_leaves_it_closed)
+{
+	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, (char[]){ "echo $0 /proc/self/fd/*" }, NULL };
+	struct proc_spec spec = { .argv = argv };
+
+	for (int at = 3; at < 40; at += 9) { /* lower and higher than what it is given */
+		_cleanup_close_ int fd = open("/bin/sh", O_PATH | O_CLOEXEC);
+
+		spec.exec_fd = fcntl(fd, F_DUPFD_CLOEXEC, at);
+		assert_true(spec.exec_fd >= at);
+		/* the shell's own listing is fd 3; nothing else is there */
+		check_output(spec, "sh /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3\n");
+		assert_int_equal(close(spec.exec_fd), 0);
+	}
+}
+
+TEST(proc_descriptor_to_execute_may_also_be_passed_on)
+{
+	_cleanup_close_ int fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" },
+			 (char[]){ "test -e /proc/self/fd/3 && test /proc/self/fd/3 -ef /bin/sh && exit 7" },
+			 NULL };
+	struct proc_spec spec = { .exec_fd = fd, .argv = argv, .fds = (int[]){ -1, -1, 2, fd }, .n_fds = 4 };
+	struct proc_status st = run(&spec);
+
+	assert_int_equal(st.end, PROC_EXITED);
+	assert_int_equal(st.code, 7);
+}
+
+TEST(proc_descriptor_that_is_no_program_is_an_error_of_spawn)
+{
+	char *argv[] = { (char[]){ "x" }, NULL };
+	_cleanup_close_ int file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	size_t before = open_fds();
+	struct proc p = PROC_NONE;
+
+	assert_int_equal(proc_spawn(&(struct proc_spec){ .exec_fd = file, .argv = argv }, &p), -EACCES);
+	assert_int_equal(proc_spawn(&(struct proc_spec){ .exec_fd = 250, .argv = argv }, &p), -EBADF);
+	assert_int_equal(proc_spawn(&(struct proc_spec){ .exec_fd = FD_NONE, .argv = argv }, &p), -EINVAL);
+	assert_int_equal(p.pid, 0);
+	assert_int_equal(open_fds(), before);
+}
+
 TEST(proc_wait_gives_up_at_the_deadline_and_kill_ends_it)
 {
 	struct proc_spec spec = shell(SH("exec sleep 60"), NULL, 0);
