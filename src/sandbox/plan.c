@@ -2,6 +2,7 @@
 #include "sandbox/plan.h"
 #include "base/cleanup.h"
 #include "sandbox/filter.h"
+#include "sandbox/landlock.h"
 #include "sandbox/wire.h"
 
 #include <errno.h>
@@ -16,45 +17,26 @@
 #define ROOT_SIZE (4ull << 20)
 #define MASK_FILE "/run/.empty" /* ours, in the new root, before /run gets its tmpfs */
 
-/* Landlock's file system rights, by ABI: 1 = bits 0-12, 2 adds 13, 3 adds 14, 5 adds 15. */
-#define LL_EXECUTE (1ull << 0)
-#define LL_WRITE_FILE (1ull << 1)
-#define LL_READ_FILE (1ull << 2)
-#define LL_READ_DIR (1ull << 3)
-#define LL_REMOVE_DIR (1ull << 4)
-#define LL_REMOVE_FILE (1ull << 5)
-#define LL_MAKE_CHAR (1ull << 6)
-#define LL_MAKE_DIR (1ull << 7)
-#define LL_MAKE_REG (1ull << 8)
-#define LL_MAKE_SOCK (1ull << 9)
-#define LL_MAKE_FIFO (1ull << 10)
-#define LL_MAKE_BLOCK (1ull << 11)
-#define LL_MAKE_SYM (1ull << 12)
-#define LL_REFER (1ull << 13)
-#define LL_TRUNCATE (1ull << 14)
-#define LL_IOCTL_DEV (1ull << 15)
-#define LL_ALL ((1ull << 16) - 1)
-#define LL_READ (LL_EXECUTE | LL_READ_FILE | LL_READ_DIR)
-#define LL_WRITE                                                                                     \
-	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \
-	 LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER | LL_TRUNCATE)
-#define LL_SCOPE_ABSTRACT 1ull
-#define LL_SCOPE_SIGNAL 2ull
-
 struct build {
 	const struct profile *p;
-	struct step steps[PLAN_MAX_STEPS];
+	struct step steps[PLAN_MAX_STEPS + 1]; /* the last takes what is too much */
 	size_t n;
 	struct buf strings;
-	bool failed;
+	bool nul, too_many;
 };
+
+static void pad(struct buf *b, size_t align)
+{
+	static const char zeros[8];
+
+	buf_put(b, (struct str){ .p = zeros, .n = (align - b->n % align) % align });
+}
 
 static uint32_t add_bytes(struct build *b, const void *bytes, size_t n, size_t align)
 {
 	uint32_t at;
 
-	while (b->strings.n % align)
-		buf_putc(&b->strings, '\0');
+	pad(&b->strings, align);
 	at = (uint32_t)b->strings.n;
 	buf_put(&b->strings, (struct str){ .p = bytes, .n = n });
 	buf_putc(&b->strings, '\0');
@@ -63,20 +45,18 @@ static uint32_t add_bytes(struct build *b, const void *bytes, size_t n, size_t a
 
 static uint32_t add_str(struct build *b, struct str s)
 {
-	if (s.n && memchr(s.p, '\0', s.n))
-		b->failed = true; /* "a\0b" must not become "a" */
+	b->nul = b->nul || (s.n && memchr(s.p, '\0', s.n)); /* "a\0b" must not become "a" */
 	return add_bytes(b, s.p, s.n, 1);
 }
 
 static struct step *add(struct build *b, enum step_kind kind, struct str a, struct str s)
 {
-	static struct step overflow;
-	struct step *st = &overflow;
+	struct step *st = &b->steps[b->n];
 
 	if (b->n < PLAN_MAX_STEPS)
-		st = &b->steps[b->n++];
+		b->n++;
 	else
-		b->failed = true;
+		b->too_many = true;
 	*st = (struct step){ .kind = kind, .a = add_str(b, a), .b = add_str(b, s) };
 	return st;
 }
@@ -100,7 +80,7 @@ static void add_bind(struct build *b, const struct source *src, struct str targe
 
 static bool has_dir(const struct build *b, struct str path)
 {
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n && !b->strings.failed; i++)
 		if (b->steps[i].kind == STEP_DIR && str_eq(str_z(b->strings.p + b->steps[i].a), path))
 			return true;
 	return false;
@@ -240,13 +220,20 @@ static void add_limits(struct build *b)
 {
 	const struct profile *p = b->p;
 
-	add_x(b, STEP_RLIMIT, STR("core"), RLIMIT_CORE, 0);
+	/*
+	 * One byte, not none: where cores go to a program (|systemd-coredump), 0 means "no limit" and 1 means "none"
+	 * (core(5)); for a file, both are too small to write anything. The filter keeps the payload from setting it to 0.
+	 */
+	add_x(b, STEP_RLIMIT, STR("core"), RLIMIT_CORE, 1);
 	add_x(b, STEP_RLIMIT, STR("nofile"), RLIMIT_NOFILE, p->open_files);
 	/* Counted per user namespace since Linux 5.14: a limit on processes even where there is no cgroup for it. */
 	if (p->pids)
 		add_x(b, STEP_RLIMIT, STR("nproc"), RLIMIT_NPROC, p->pids);
 	add_x(b, STEP_RLIMIT, STR("memlock"), RLIMIT_MEMLOCK, 8ull << 20);
 	add_x(b, STEP_RLIMIT, STR("msgqueue"), RLIMIT_MSGQUEUE, 819200);
+	/* A user who may run at real-time priority does not lend that to a payload. */
+	add_x(b, STEP_RLIMIT, STR("rtprio"), RLIMIT_RTPRIO, 0);
+	add_x(b, STEP_RLIMIT, STR("nice"), RLIMIT_NICE, 0);
 }
 
 static int add_filter(struct build *b, struct err *e)
@@ -332,50 +319,130 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 	h->probes = probes_for(p);
 }
 
-static void pad8(struct buf *b)
+/* ---- what is refused before anything is built ---- */
+
+/* Absolute, and spelled in the one way that says where it is: a wall named by a path must be about that path. */
+static bool plain_path(struct str path)
 {
-	while (b->n % 8)
-		buf_putc(b, '\0');
+	struct str rest = path, part;
+	bool more = path.n > 1 && path.p[0] == '/';
+
+	if (!more)
+		return false;
+	rest = str_from(rest, 1);
+	while (more) {
+		more = str_cut(rest, '/', &part, &rest);
+		part = more ? part : rest;
+		if (part.n == 0 || str_eq(part, STR(".")) || str_eq(part, STR("..")))
+			return false;
+	}
+	return true;
 }
 
-int plan_build(const struct profile *p, struct buf *out, struct err *e)
+static bool lies_in(struct str path, struct str dir)
 {
-	struct build *b = calloc(1, sizeof(*b));
-	_cleanup_free_ struct build *owner = b;
-	struct plan_header h = { 0 };
+	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+/* Policy refuses these already; the walls stand on them, so they are looked at again. */
+static int check_target(struct str target, struct err *e)
+{
+	if (!plain_path(target))
+		return err_set(e, ERR_USAGE, "'" STR_FMT "' is not the plain absolute path of a place inside",
+			       STR_ARG(target));
+	if (lies_in(target, STR("/proc")) || lies_in(target, STR("/sys")) || lies_in(target, STR("/dev")))
+		return err_set(e, ERR_DENIED, "nothing can be mounted at '" STR_FMT "': a wall stands there",
+			       STR_ARG(target));
+	return 0;
+}
+
+static int check_input(const struct profile *p, struct err *e)
+{
+	int r = 0;
+
+	if (p->argv.n == 0)
+		return err_set(e, ERR_USAGE, "no command");
+	if (p->argv.n > PLAN_MAX_ARGS || p->env.n > PLAN_MAX_ARGS)
+		return err_set(e, ERR_LIMIT, "%zu arguments and %zu variables: at most %u of each", p->argv.n,
+			       p->env.n, PLAN_MAX_ARGS);
+	for (size_t i = 0; i < p->n_mounts && r >= 0; i++)
+		r = check_target(p->mounts[i].target, e);
+	for (size_t i = 0; i < p->n_root_binds && r >= 0; i++)
+		r = check_target(p->root_targets[i], e);
+	return r;
+}
+
+/* ---- the whole ---- */
+
+static int check_built(const struct build *b, bool too_big, struct err *e)
+{
+	if (b->nul)
+		return err_set(e, ERR_USAGE, "an argument, a variable or a path holds a NUL byte");
+	if (b->too_many)
+		return err_set(e, ERR_LIMIT, "the mounts need more than %u steps", PLAN_MAX_STEPS);
+	if (too_big)
+		return err_set(e, ERR_LIMIT, "the command and its environment are larger than %u bytes",
+			       PLAN_MAX_BYTES);
+	return 0;
+}
+
+static void lay_out(struct build *b, struct plan_header *h, struct buf *offsets)
+{
+	const struct profile *p = b->p;
+
+	h->path = p->path.n ? add_str(b, p->path) : 0;
+	h->argc = (uint32_t)p->argv.n;
+	h->envc = (uint32_t)p->env.n;
+	h->argv = sizeof(*h);
+	h->env = h->argv + 4 * h->argc;
+	put_offsets(b, offsets, p->argv);
+	put_offsets(b, offsets, p->env);
+	pad(offsets, 8);
+	h->steps = (uint32_t)(sizeof(*h) + offsets->n);
+	h->n_steps = (uint32_t)b->n;
+	h->strings = h->steps + (uint32_t)(b->n * sizeof(struct step));
+	h->n_strings = (uint32_t)b->strings.n;
+	h->size = h->strings + h->n_strings;
+}
+
+static int build(struct build *b, struct buf *out, struct err *e)
+{
 	_cleanup_buf_ struct buf offsets = { 0 };
+	struct plan_header h = { 0 };
+	bool too_big;
 	int r;
 
-	if (!b)
-		return err_sys(e, ENOMEM, "plan");
-	b->p = p;
-	buf_init(&b->strings, PLAN_MAX_BYTES);
 	buf_init(&offsets, PLAN_MAX_BYTES);
-	buf_putc(&b->strings, '\0');
+	buf_putc(&b->strings, '\0'); /* offset 0 is the empty string */
 	r = add_all(b, e);
-	fill_header(p, &h);
-	h.path = p->path.n ? add_str(b, p->path) : 0;
-	h.argc = (uint32_t)p->argv.n;
-	h.envc = (uint32_t)p->env.n;
-	h.argv = sizeof(h);
-	h.env = h.argv + 4 * h.argc;
-	put_offsets(b, &offsets, p->argv);
-	put_offsets(b, &offsets, p->env);
-	pad8(&offsets);
-	h.steps = (uint32_t)(sizeof(h) + offsets.n);
-	h.n_steps = (uint32_t)b->n;
-	h.strings = h.steps + (uint32_t)(b->n * sizeof(struct step));
-	h.n_strings = (uint32_t)b->strings.n;
-	h.size = h.strings + h.n_strings;
+	if (r < 0)
+		return r;
+	fill_header(b->p, &h);
+	lay_out(b, &h, &offsets);
+	too_big = b->strings.failed || offsets.failed || h.size > PLAN_MAX_BYTES;
+	r = check_built(b, too_big, e);
+	if (r < 0)
+		return r;
 	buf_put(out, (struct str){ .p = (const char *)&h, .n = sizeof(h) });
 	buf_put(out, buf_str(&offsets));
 	buf_put(out, (struct str){ .p = (const char *)b->steps, .n = b->n * sizeof(struct step) });
 	buf_put(out, buf_str(&b->strings));
-	if (r >= 0 && (b->failed || b->strings.failed || offsets.failed || out->failed))
-		r = err_set(
-			e, ERR_LIMIT,
-			"the command, its environment or its mounts do not fit a plan of %u bytes and %u steps",
-			PLAN_MAX_BYTES, PLAN_MAX_STEPS);
+	return check_built(b, out->failed, e);
+}
+
+int plan_build(const struct profile *p, struct buf *out, struct err *e)
+{
+	_cleanup_free_ struct build *b = NULL;
+	int r = check_input(p, e);
+
+	if (r < 0)
+		return r;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return err_sys(e, ENOMEM, "plan");
+	b->p = p;
+	buf_init(&b->strings, PLAN_MAX_BYTES);
+	r = build(b, out, e);
 	buf_done(&b->strings);
 	return r;
 }

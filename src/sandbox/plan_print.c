@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan for people: one line per step, in the order in which the warden takes them. */
+/*
+ * A plan for people: one line per step, in the order in which the warden takes them. Names come from outside, so they are
+ * made visible before they are shown. The environment is not shown: it may hold secrets.
+ */
+#include "sandbox/landlock.h"
 #include "sandbox/plan.h"
-#include "sandbox/wire.h"
+#include "sandbox/plan_read.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* clang-format off */
 static const char *const step_names[] = {
@@ -36,6 +39,7 @@ static const char *const probe_names[] = {
 	[PROBE_TIOCSTI] = "tiocsti",               [PROBE_LANDLOCK_ON] = "landlock-on",     [PROBE_CGROUP_HIDDEN] = "cgroup-hidden",
 };
 static_assert(sizeof(probe_names) / sizeof(probe_names[0]) == PROBE_COUNT_, "every probe has a name");
+static_assert(PROBE_COUNT_ <= 64, "a report has one bit for each probe");
 /* clang-format on */
 
 const char *step_name(unsigned kind)
@@ -46,15 +50,6 @@ const char *step_name(unsigned kind)
 const char *probe_name(unsigned probe)
 {
 	return probe < PROBE_COUNT_ ? probe_names[probe] : "?";
-}
-
-static struct str string_at(struct str plan, const struct plan_header *h, uint32_t offset)
-{
-	const char *p = plan.p + h->strings + offset;
-
-	if (offset >= h->n_strings)
-		return (struct str){ 0 };
-	return (struct str){ .p = p, .n = strnlen(p, h->n_strings - offset) };
 }
 
 static void put_flags(struct buf *out, uint32_t flags)
@@ -73,22 +68,53 @@ static void put_flags(struct buf *out, uint32_t flags)
 			buf_printf(out, " %s", words[i].word);
 }
 
-static void put_step(struct buf *out, struct str plan, const struct plan_header *h, const struct step *s)
+static void put_after(struct buf *out, const char *word, struct str s)
 {
-	struct str a = string_at(plan, h, s->a), b = string_at(plan, h, s->b);
+	buf_puts(out, word);
+	buf_put_visible(out, s);
+}
+
+static void put_overlay(struct buf *out, const struct plan_view *v, const struct step *s)
+{
+	struct str lower = plan_text(v, s->b), upper = plan_text_after(v, lower);
+
+	put_after(out, " <- ", lower);
+	put_after(out, " upper ", upper);
+	put_after(out, " work ", plan_text_after(v, upper));
+}
+
+static void put_capabilities(struct buf *out, uint64_t kept)
+{
+	static const char *const names[] = { [5] = "kill", [6] = "setgid", [7] = "setuid" };
+
+	buf_puts(out, kept ? " pid 1 keeps" : " none");
+	for (unsigned cap = 0; cap < 64; cap++)
+		if (kept >> cap & 1)
+			buf_printf(out, " %s", cap < 8 && names[cap] ? names[cap] : "?");
+}
+
+/* read, write, create, execute: what a person wants to see; the bits are in sandbox/landlock.h. */
+static void put_rights(struct buf *out, uint64_t x)
+{
+	buf_printf(out, " %c%c%c%c", x & LL_READ_FILE ? 'r' : '-', x & LL_WRITE_FILE ? 'w' : '-',
+		   x & LL_MAKE_REG ? 'c' : '-', x & LL_EXECUTE ? 'x' : '-');
+}
+
+static void put_step(struct buf *out, const struct plan_view *v, const struct step *s)
+{
+	struct str a = plan_text(v, s->a), b = plan_text(v, s->b);
 
 	buf_printf(out, "%-15s", step_name(s->kind));
-	if (a.n) {
-		buf_putc(out, ' ');
-		buf_put_visible(out, a);
-	}
+	if (a.n)
+		put_after(out, " ", a);
 	switch (s->kind) {
 	case STEP_BIND:
-	case STEP_OVERLAY:
 	case STEP_LINK:
 	case STEP_MASK:
-		buf_puts(out, s->kind == STEP_LINK ? " -> " : " <- ");
-		buf_put_visible(out, b);
+		put_after(out, s->kind == STEP_LINK ? " -> " : " <- ", b);
+		break;
+	case STEP_OVERLAY:
+		put_overlay(out, v, s);
 		break;
 	case STEP_ROOT:
 	case STEP_TMPFS:
@@ -104,7 +130,10 @@ static void put_step(struct buf *out, struct str plan, const struct plan_header 
 		buf_printf(out, " %" PRIu64 " instructions", s->x);
 		break;
 	case STEP_LANDLOCK_RULE:
-		buf_printf(out, " rights %#" PRIx64, s->x);
+		put_rights(out, s->x);
+		break;
+	case STEP_CAPS:
+		put_capabilities(out, s->x);
 		break;
 	default:
 		break;
@@ -115,19 +144,16 @@ static void put_step(struct buf *out, struct str plan, const struct plan_header 
 
 void plan_print(struct str plan, struct buf *out)
 {
-	struct plan_header h;
+	struct plan_view v;
 
-	if (plan.n < sizeof(h))
+	if (plan_open(plan, &v) < 0) {
+		buf_puts(out, "this is not a plan\n");
 		return;
-	memcpy(&h, plan.p, sizeof(h));
-	for (uint32_t i = 0; i < h.n_steps; i++) {
-		size_t at = h.steps + (size_t)i * sizeof(struct step);
-		struct step s;
+	}
+	for (uint32_t i = 0; i < v.head.n_steps; i++) {
+		struct step s = plan_step(&v, i);
 
-		if (at + sizeof(s) > plan.n)
-			return;
-		memcpy(&s, plan.p + at, sizeof(s));
 		buf_printf(out, "%3u ", i + 1);
-		put_step(out, plan, &h, &s);
+		put_step(out, &v, &s);
 	}
 }

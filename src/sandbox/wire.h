@@ -14,6 +14,7 @@
 #define PLAN_VERSION 1u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
+#define PLAN_MAX_ARGS 65536u /* arguments, and variables */
 
 /* File descriptors that the warden is started with; everything else is closed before it looks. */
 enum warden_fd {
