@@ -4,6 +4,7 @@
 #include "config/load_priv.h"
 #include "config/set_priv.h"
 
+#include "base/utf8.h"
 #include "data/json.h"
 
 static const char *const *known_keys(struct load *l)
@@ -132,6 +133,10 @@ void load_set_arg(struct load *l, struct str arg)
 	struct str text = arena_str(l->a, str_trim(arg)), key;
 	struct origin o = flag_origin(l, (struct str){ 0 });
 
+	if (!utf8_valid(text)) {
+		diag_add(l->diags, SEVERITY_ERROR, "bad_syntax", &o, (struct str){ 0 }, "not UTF-8, accepted: text");
+		return;
+	}
 	if (text.n && text.p[0] == '{') {
 		set_object(l, text);
 		return;

@@ -101,6 +101,7 @@ TEST(a_wrong_flag_is_told_with_its_key)
 		{ "limits.pids", "flag -e: no key=value, accepted: key=value or {json}" },
 		{ "=1", "flag -e: no key=value" },
 		{ "", "flag -e: no key=value" },
+		{ "backend.image=\xff", "flag -e: not UTF-8" },
 		{ "{\"a\":", "flag -e: json:1:" },
 		{ "{limits: 1}", "flag -e limits: limits: expected an object" },
 		{ "{'limits.pids': 'x'}", "flag -e limits.pids: limits.pids: expected an integer" },

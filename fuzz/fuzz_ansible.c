@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of ansible variables. See config_checks.h for what must hold. */
+#include "config_checks.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	const struct str text = { .p = (const char *)data, .n = size };
+	const struct config *c;
+
+	if (size > 65536) /* libyaml's scanner is slow on what a fuzzer likes */
+		return 0;
+	arena_init(&a, FUZZ_ARENA_BYTES);
+	c = check_load(&a, FORMAT_ANSIBLE, &text, (struct strs){ 0 });
+	if (c)
+		check_shown(c, &a);
+	return 0;
+}
