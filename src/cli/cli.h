@@ -50,6 +50,7 @@ extern const struct command creel_command;
 extern const struct enum_name format_words[]; /* format_names and the longer words of imports */
 
 int run_run(struct cli *cli, struct err *e);
+int run_doctor(struct cli *cli, struct err *e);
 int run_explain(struct cli *cli, struct err *e);
 int run_config_check(struct cli *cli, struct err *e);
 int run_config_show(struct cli *cli, struct err *e);

@@ -201,6 +201,12 @@ static const struct command commands[] = {
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",
 	  .subs = config_commands, .n_subs = COUNT(config_commands) },
+	{ .name = "doctor", .summary = "tell what this host can do, and what would fix what it cannot",
+	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
+		   "sandbox to see. Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "
+		   "when a sandbox cannot be started.",
+	  .examples = "creel doctor --json\tfor programs\n",
+	  .run = run_doctor },
 	{ .name = "version", .summary = "print the version",
 	  .about = "Prints the version; with --json also what this build contains.", .run = run_version },
 	{ .name = "help", .summary = "show help for a command", .usage = "[COMMAND...]",

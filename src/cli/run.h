@@ -40,7 +40,8 @@ struct run {
 	struct cgroup cgroup;
 	struct cgroup_limits limits;
 	struct sandbox box;
-	bool started; /* the payload was executed */
+	bool started;  /* the payload was executed */
+	bool no_stdio; /* /dev/null for all three */
 
 	/* how it ended */
 	enum run_reason reason;

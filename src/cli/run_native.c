@@ -295,7 +295,8 @@ static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	_cleanup_close_ int warden = FD_NONE;
-	const struct sandbox_stdio io = { 0, 1, 2 };
+	const struct sandbox_stdio io =
+		r->no_stdio ? (struct sandbox_stdio){ -1, -1, -1 } : (struct sandbox_stdio){ 0, 1, 2 };
 	int rc = cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
 
 	if (rc < 0)

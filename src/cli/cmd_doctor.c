@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel doctor: what this host and user can do. The last line is not looked up but tried: a real sandbox is started through
+ * the same code as creel run, so doctor cannot say yes where run would say no.
+ */
+#include "cli/run.h"
+#include "sandbox/survey.h"
+
+static const char *const state_words[] = { "FAIL", "warn", "ok" };
+
+static struct run *trial(struct cli *cli, struct err *e)
+{
+	static const struct str argv[] = { STR("/bin/true") };
+	struct run *r = ARENA_NEW(cli->arena, struct run);
+	int rc;
+
+	if (!r)
+		return NULL;
+	r->cli = cli;
+	r->diags.arena = cli->arena;
+	r->no_stdio = true;
+	cli->args.rest = (struct strs){ .v = argv, .n = 1 };
+	cli->quiet = true;
+	rc = run_load(r, e);
+	if (rc < 0)
+		return r;
+	if (r->decision->verdict != VERDICT_ALLOW)
+		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));
+	else
+		(void)run_native(r, e);
+	return r;
+}
+
+/* A container around us is a suspicion; a sandbox that was started clears it. */
+static void forgive_container(struct survey *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->v[i].name, "container") == 0) {
+			s->v[i].state = SURVEY_OK;
+			s->v[i].cause = s->v[i].fix = (struct str){ 0 };
+		}
+}
+
+static void add_trial(struct cli *cli, struct survey *s)
+{
+	struct err e = { 0 };
+	const struct run *r = trial(cli, &e);
+	struct survey_item *i;
+
+	if (s->n == SURVEY_MAX)
+		return;
+	i = &s->v[s->n++];
+	if (r && r->started && r->status == 0) {
+		*i = (struct survey_item){ .name = "sandbox",
+					   .state = SURVEY_OK,
+					   .found = arena_printf(
+						   cli->arena,
+						   "a sandbox was started, and every wall held (%d probes)",
+						   __builtin_popcountll(r->last.probes)) };
+		return;
+	}
+	*i = (struct survey_item){ .name = "sandbox",
+				   .state = SURVEY_FAIL,
+				   .found = STR("a sandbox could not be started") };
+	i->cause = arena_str(cli->arena, e.kind == ERR_NONE ? STR("no reason was given") : str_z(e.msg));
+	i->fix = STR("see the findings above; creel run --plan -- true shows the steps");
+}
+
+static void put_json(struct cli *cli, const struct survey *s, bool ok)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, cli->out, 2);
+	jsonw_obj(&w);
+	jsonw_kbool(&w, "ok", ok);
+	jsonw_karr(&w, "findings");
+	for (size_t i = 0; i < s->n; i++) {
+		const struct survey_item *it = &s->v[i];
+
+		jsonw_obj(&w);
+		jsonw_kz(&w, "name", it->name);
+		jsonw_kz(&w, "state", it->state == SURVEY_FAIL ? "fail" : state_words[it->state]);
+		jsonw_kstr(&w, "found", it->found);
+		if (it->cause.n)
+			jsonw_kstr(&w, "cause", it->cause);
+		if (it->fix.n)
+			jsonw_kstr(&w, "fix", it->fix);
+		jsonw_obj_end(&w);
+	}
+	jsonw_arr_end(&w);
+	jsonw_obj_end(&w);
+	buf_putc(cli->out, '\n');
+}
+
+static void put_text(struct cli *cli, const struct survey *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct survey_item *it = &s->v[i];
+
+		buf_printf(cli->out, "%-4s  %-16s ", state_words[it->state], it->name);
+		buf_put_visible(cli->out, it->found);
+		buf_putc(cli->out, '\n');
+		if (it->cause.n) {
+			buf_puts(cli->out, "      cause: ");
+			buf_put_visible(cli->out, it->cause);
+			buf_putc(cli->out, '\n');
+		}
+		if (it->fix.n) {
+			buf_puts(cli->out, "      fix:   ");
+			buf_put_visible(cli->out, it->fix);
+			buf_putc(cli->out, '\n');
+		}
+	}
+}
+
+int run_doctor(struct cli *cli, struct err *e)
+{
+	struct survey *s = ARENA_NEW(cli->arena, struct survey);
+	bool ok = true;
+
+	if (!s)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	survey_host(cli->arena, s);
+	add_trial(cli, s);
+	for (size_t i = 0; i < s->n; i++)
+		ok = ok && s->v[i].state != SURVEY_FAIL;
+	if (cli->json)
+		put_json(cli, s, ok);
+	else
+		put_text(cli, s);
+	return ok ? 0 : EXIT_TROUBLE;
+}

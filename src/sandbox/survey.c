@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/survey.h"
+#include "base/fd.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/host.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OLDEST_MAJOR 5u
+#define OLDEST_MINOR 13u
+
+struct look {
+	struct arena *a;
+	struct survey *s;
+};
+
+static struct survey_item *add(struct look *l, const char *name, enum survey_state state, struct str found)
+{
+	static struct survey_item spare;
+	struct survey_item *i = l->s->n < SURVEY_MAX ? &l->s->v[l->s->n++] : &spare;
+
+	*i = (struct survey_item){ .name = name, .state = state, .found = found };
+	return i;
+}
+
+/* -1 when the file is not there. */
+static long read_number(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+
+	if (fd_read_file(path, 4096, &text, &n) < 0)
+		return -1;
+	return strtol(text, NULL, 10);
+}
+
+static void look_kernel(struct look *l)
+{
+	struct utsname u;
+	unsigned major = 0, minor = 0;
+	struct survey_item *i;
+	bool old;
+
+	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return;
+	old = major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR);
+	i = add(l, "kernel", old ? SURVEY_FAIL : SURVEY_OK, arena_printf(l->a, "Linux %s", u.release));
+	if (old) {
+		i->cause =
+			arena_printf(l->a, "the walls need Linux %u.%u or newer", OLDEST_MAJOR, OLDEST_MINOR);
+		i->fix = STR("apt-get install linux-image-amd64 && reboot");
+	}
+}
+
+static void look_landlock(struct look *l)
+{
+	uint32_t abi = host_landlock_abi();
+	struct survey_item *i;
+
+	i = add(l, "landlock", abi ? SURVEY_OK : SURVEY_WARN,
+		abi ? arena_printf(l->a, "ABI %u", abi) : STR("not in this kernel, or switched off"));
+	if (!abi) {
+		i->cause = STR("the second wall around files is missing; mounts still hold");
+		i->fix = STR("add landlock to the lsm= list of the kernel command line");
+	}
+}
+
+/* A child tries it: the only answer that counts. */
+static int try_userns(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0)
+			_exit(errno & 0xff);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
+static void explain_userns(struct look *l, struct survey_item *i)
+{
+	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
+		i->cause = STR(
+			"AppArmor restricts user namespaces to programs with a profile (Ubuntu 23.10 and newer)");
+		i->fix = STR("sudo apparmor_parser -r /etc/apparmor.d/creel");
+	} else if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
+		i->cause = STR("kernel.unprivileged_userns_clone is 0");
+		i->fix = STR("sudo sysctl -w kernel.unprivileged_userns_clone=1");
+	} else if (read_number("/proc/sys/user/max_user_namespaces") == 0) {
+		i->cause = STR("user.max_user_namespaces is 0");
+		i->fix = STR("sudo sysctl -w user.max_user_namespaces=16384");
+	} else {
+		i->cause = STR(
+			"refused by the kernel or by a filter around this process (a container's seccomp profile?)");
+		i->fix = STR(
+			"docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …, or run creel on the host");
+	}
+	(void)l;
+}
+
+static void look_userns(struct look *l)
+{
+	int err = try_userns();
+	struct survey_item *i = add(l, "user-namespaces", err ? SURVEY_FAIL : SURVEY_OK,
+				    err ? arena_printf(l->a, "cannot be made: %s", strerrordesc_np(err))
+					: STR("can be made"));
+
+	if (err)
+		explain_userns(l, i);
+}
+
+static void look_container(struct look *l)
+{
+	bool docker = access("/.dockerenv", F_OK) == 0, podman = access("/run/.containerenv", F_OK) == 0;
+	bool kube = getenv("KUBERNETES_SERVICE_HOST") != NULL;
+	struct survey_item *i;
+
+	if (!docker && !podman && !kube)
+		return;
+	i = add(l, "container", SURVEY_WARN,
+		arena_printf(l->a, "inside %s",
+			     kube     ? "Kubernetes"
+			     : docker ? "Docker"
+				      : "Podman"));
+	i->cause = STR(
+		"its runtime may hide parts of /proc or refuse mounts, and then a fresh /proc cannot be mounted");
+	i->fix = STR("docker run --security-opt systempaths=unconfined --security-opt seccomp=unconfined …");
+}
+
+static void look_cgroup(struct look *l)
+{
+	const struct cgroup_limits all = { .memory = 1u << 30, .pids = 64, .cpus = 1 };
+	struct cgroup_limits must = all;
+	struct cgroup c = CGROUP_EMPTY;
+	struct survey_item *i;
+	struct err e = { 0 };
+
+	must.must = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
+	if (cgroup_new(&must, (struct str){ 0 }, &c, &e) == 0) {
+		(void)add(l, "cgroup", SURVEY_OK,
+			  arena_printf(l->a, "version %d: memory, pids and cpu can be limited",
+				       c.version == CGROUP_V2 ? 2 : 1));
+		cgroup_done(&c);
+		return;
+	}
+	i = add(l, "cgroup", SURVEY_WARN, STR("no group with limits can be made"));
+	i->cause = STR(
+		"--memory, --pids and --cpus are refused; without them pids are limited by rlimit, memory and cpu not at all");
+	i->fix = STR("systemd-run --user --scope -p Delegate=yes creel run …");
+}
+
+static void look_memfd(struct look *l)
+{
+	long v = read_number("/proc/sys/vm/memfd_noexec");
+	struct survey_item *i;
+
+	if (v < 2)
+		return;
+	i = add(l, "memfd", SURVEY_FAIL, STR("vm.memfd_noexec is 2"));
+	i->cause = STR("the warden is executed from a sealed copy in memory, which this setting forbids");
+	i->fix = STR("sudo sysctl -w vm.memfd_noexec=1");
+}
+
+static bool has_subids(const char *path, const char *user)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0, len = strlen(user);
+
+	if (fd_read_file(path, (size_t)1 << 20, &text, &n) < 0)
+		return false;
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+		if (strncmp(line, user, len) == 0 && line[len] == ':')
+			return true;
+	return false;
+}
+
+static void look_users(struct look *l)
+{
+	const char *user = getenv("USER");
+
+	if (getuid() == 0)
+		(void)add(l, "users", SURVEY_OK,
+			  STR("root: the warden and the command are two users that exist nowhere else"));
+	else
+		(void)add(
+			l, "users", SURVEY_OK,
+			user && has_subids("/etc/subuid", user)
+				? STR("one user inside (the ranges in /etc/subuid are not needed)")
+				: STR("one user inside; the warden is kept apart by being pid 1 and not traceable"));
+}
+
+void survey_host(struct arena *a, struct survey *ret)
+{
+	struct look l = { .a = a, .s = ret };
+
+	*ret = (struct survey){ 0 };
+	look_kernel(&l);
+	look_userns(&l);
+	look_landlock(&l);
+	look_cgroup(&l);
+	look_memfd(&l);
+	look_users(&l);
+	look_container(&l);
+}
