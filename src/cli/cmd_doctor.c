@@ -57,6 +57,7 @@ static void add_trial(struct cli *cli, struct survey *s)
 						   cli->arena,
 						   "a sandbox was started, and every wall held (%d probes)",
 						   __builtin_popcountll(r->last.probes)) };
+		forgive_container(s);
 		return;
 	}
 	*i = (struct survey_item){ .name = "sandbox",
