@@ -182,6 +182,12 @@ static enum code check_options(struct arena *a, const struct bind_rules *rules, 
 	return CODE_OK;
 }
 
+/* Not trimmed: "/srv/x " is another directory than "/srv/x". */
+static struct str source_of(struct arena *a, const struct facts *f, struct str source)
+{
+	return path_normalise(a, source.p[0] == '~' ? path_join(a, f->home, str_from(source, 2)) : source);
+}
+
 enum code bind_check(struct arena *a, const struct bind_rules *rules, const struct bind *b,
 		     struct bind_view *ret)
 {
@@ -194,7 +200,7 @@ enum code bind_check(struct arena *a, const struct bind_rules *rules, const stru
 		return refuse(ret, CODE_BIND_INVALID, STR("its source is not an absolute path"));
 	if (memchr(b->raw.p ? b->raw.p : "", '\0', b->raw.n))
 		return refuse(ret, CODE_BIND_INVALID, STR("it holds a NUL byte"));
-	ret->source = path_expand(a, rules->facts, b->source);
+	ret->source = source_of(a, rules->facts, b->source);
 	if (!path_is_absolute(b->target))
 		return refuse(ret, CODE_BIND_INVALID, STR("it has no absolute target path"));
 	ret->target = path_normalise(a, b->target);

@@ -45,8 +45,7 @@ static void set_route(struct ctx *x, enum route route, struct str network, const
 {
 	x->d->net.route = route;
 	x->d->net.network = network;
-	why(x, here, "route", str_z(enum_name(route_names, (int)route)), o, "network '" STR_FMT "': " STR_FMT,
-	    STR_ARG(network), STR_ARG(text));
+	why(x, here, "route", str_z(enum_name(route_names, (int)route)), o, STR_FMT, STR_ARG(text));
 }
 
 static bool route_none(struct ctx *x, const struct origin *o, const char *text)
@@ -182,7 +181,7 @@ static bool route_out(struct ctx *x, enum route route, struct str network, const
 			return deny(x, here, CODE_HOST_NOT_ALLOWED, &s->origin[OPT_ROUTE_HOSTS],
 				    "network.route.hosts: '" STR_FMT
 				    "' is not host[:port] or *.domain[:port]",
-				    STR_ARG(s->route_hosts.v[i]));
+				    STR_ARG(shown(s, OPT_ROUTE_HOSTS, s->route_hosts.v[i])));
 	set_route(x, ROUTE_HOSTS, network, &s->origin[OPT_ROUTE_HOSTS],
 		  STR("the proxy lets the listed hosts through and nothing else"));
 	return true;

@@ -179,7 +179,7 @@ static void fill_image(struct ctx *x, const struct tool_setting *per)
 		d->place.image = (struct str){ 0 };
 		return;
 	}
-	why(x, here, "image", d->place.image, o, "image of the sandbox");
+	why(x, here, "image", o->raw.n ? o->raw : d->place.image, o, "image of the sandbox");
 }
 
 static void fill_ttl(struct ctx *x, const struct tool_setting *per)

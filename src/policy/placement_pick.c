@@ -233,7 +233,7 @@ static bool refuse_unknown(struct ctx *x, const struct candidates *c)
 	fix_it(x, STR("backend.name=native"));
 	return deny(x, here, CODE_UNKNOWN_BACKEND, c->origin,
 		    "backend '" STR_FMT "' is not one that creel has: native, docker, podman or opensandbox",
-		    STR_ARG(c->unknown));
+		    STR_ARG(c->origin->raw.n ? c->origin->raw : c->unknown));
 }
 
 static bool refuse_unavailable(struct ctx *x, const struct candidates *c)
