@@ -70,6 +70,12 @@ struct env_used {
 	struct str name, value;
 };
 
+/* Under compat: where the OpenClaw that reads the file keeps its own things. */
+struct openclaw_dirs {
+	struct str state;     /* agents that own no workspace work in workspace-<id> below it */
+	struct str workspace; /* of the agent that owns it, when the file says none */
+};
+
 struct config {
 	struct settings base;
 	struct agent *agents;
@@ -87,7 +93,9 @@ struct config {
 	size_t n_imports;
 	struct env_used *env_used;
 	size_t n_env_used;
-	unsigned formats; /* bits 1 << enum format of what was read */
+	struct openclaw_dirs openclaw;
+	struct str store_owner; /* sessions without an agent in their key are this one's; empty = nobody's */
+	unsigned formats;       /* bits 1 << enum format of what was read */
 };
 
 const struct agent *config_agent(const struct config *c, struct str id);

@@ -122,8 +122,8 @@ enum route {
 };
 extern const struct enum_name route_names[];
 
-enum mount_source { MOUNT_WORKSPACE = 0, MOUNT_AGENT, MOUNT_BIND, MOUNT_VAULT, MOUNT_SCRATCH };
-extern const struct enum_name mount_source_names[]; /* workspace agent bind vault tmpfs */
+enum mount_source { MOUNT_WORKSPACE = 0, MOUNT_AGENT, MOUNT_SKILL, MOUNT_BIND, MOUNT_VAULT, MOUNT_SCRATCH };
+extern const struct enum_name mount_source_names[]; /* workspace agent protectedSkill bind vault tmpfs */
 
 struct mount {
 	struct str host; /* empty for a tmpfs; "~" already expanded */
@@ -134,6 +134,10 @@ struct mount {
 	bool check_resolved; /* the engine must check the source again after resolving symlinks */
 	enum mount_source source;
 	struct origin origin;
+};
+
+struct ask_dir {
+	struct str path, inside; /* a directory, no link, that lies inside after links were followed */
 };
 
 enum env_state { ENV_WITHHELD = 0, ENV_UNSET, ENV_SET };
@@ -210,6 +214,9 @@ struct decision {
 		bool twin; /* a second, networked sandbox exists for this session */
 	} net;
 
+	/* Directories that count when they exist. Whoever wants to be exact looks, and asks again with facts.dirs. */
+	struct ask_dir *ask_dirs;
+	size_t n_ask_dirs;
 	struct mount *mounts;
 	size_t n_mounts;
 	struct str workdir;         /* inside */

@@ -79,8 +79,8 @@ NAMES(route_names,
 	{ "browser", ROUTE_BROWSER }, { "primary", ROUTE_PRIMARY }, { "network", ROUTE_NETWORK },
 	{ "host", ROUTE_HOST });
 NAMES(mount_source_names,
-	{ "workspace", MOUNT_WORKSPACE }, { "agent", MOUNT_AGENT }, { "bind", MOUNT_BIND },
-	{ "vault", MOUNT_VAULT }, { "tmpfs", MOUNT_SCRATCH });
+	{ "workspace", MOUNT_WORKSPACE }, { "agent", MOUNT_AGENT }, { "protectedSkill", MOUNT_SKILL },
+	{ "bind", MOUNT_BIND },	{ "vault", MOUNT_VAULT }, { "tmpfs", MOUNT_SCRATCH });
 NAMES(env_state_names,
 	{ "withheld", ENV_WITHHELD }, { "unset", ENV_UNSET }, { "set", ENV_SET });
 /* clang-format on */

@@ -32,6 +32,7 @@ struct facts {
 	struct str state_dir;   /* OpenClaw's state dir: ~/.openclaw unless OPENCLAW_STATE_DIR */
 	struct str cwd;
 	struct strs env_names;  /* variables that are set (names only): <set> or <unset> in explain */
+	struct strs dirs;       /* those of an earlier decision's ask_dirs that exist */
 	struct strs home_roots; /* further homes whose secret directories may not be bound */
 };
 

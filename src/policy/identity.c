@@ -5,7 +5,9 @@
  * agent's block is laid over the base settings: everything after this stage reads d->eff.
  */
 #include "policy/policy_priv.h"
+#include "policy/posture.h"
 #include "policy/session_key.h"
+#include "policy/workspace.h"
 
 #include "base/utf8.h"
 
@@ -148,6 +150,21 @@ static bool must_exist(const struct ctx *x, bool named)
 	return compat_of(x) == COMPAT_OPENCLAW_2026_9 ? named : x->c->has_roster || x->c->n_agents > 0;
 }
 
+/* Upstream: one file for the sessions of all agents is one agent's, and so is every key without an agent in it. */
+static bool settle_owner(struct ctx *x, enum session_shape shape, struct str *named)
+{
+	struct str owner = x->c->store_owner;
+
+	if (compat_of(x) != COMPAT_OPENCLAW_2026_9 || shape != SESSION_UNSCOPED || owner.n == 0)
+		return true;
+	if (named->n && !str_eq(*named, owner))
+		return deny(x, STAGE_IDENTITY, CODE_AGENT_MISMATCH, asked(),
+			    "the one session store belongs to agent '" STR_FMT "', not to '" STR_FMT "'",
+			    STR_ARG(owner), STR_ARG(*named));
+	*named = owner;
+	return true;
+}
+
 static bool pick_agent(struct ctx *x, const struct session_key *key, enum session_shape shape)
 {
 	struct str named = { 0 }, of_key = { 0 }, id;
@@ -162,6 +179,8 @@ static bool pick_agent(struct ctx *x, const struct session_key *key, enum sessio
 		return deny(x, STAGE_IDENTITY, CODE_AGENT_MISMATCH, asked(),
 			    "agent '" STR_FMT "' does not match the session's agent '" STR_FMT "'",
 			    STR_ARG(named), STR_ARG(of_key));
+	if (!settle_owner(x, shape, &named))
+		return false;
 	id = of_key.n ? of_key : named.n ? named : default_agent(x);
 	if (id.n == 0)
 		return deny(x, STAGE_IDENTITY, CODE_AGENT_AMBIGUOUS, asked(),
@@ -327,6 +346,18 @@ static void apply_agent(struct ctx *x)
 	settings_override(x->a, &x->d->eff, over, scope == SCOPE_SHARED);
 }
 
+/* Upstream looks at it whenever it looks at an agent's sandbox, whatever the backend. */
+static bool check_ssh_root(struct ctx *x)
+{
+	const struct settings *s = &x->d->eff;
+
+	if (compat_of(x) != COMPAT_OPENCLAW_2026_9 || workspace_ssh_root(x).n > 0)
+		return true;
+	return deny(x, STAGE_IDENTITY, CODE_WORKSPACE_ESCAPE, &s->origin[OPT_SSH_ROOT],
+		    "backend.ssh.workspaceRoot: '" STR_FMT "' is not an absolute path",
+		    STR_ARG(shown(s, OPT_SSH_ROOT, s->ssh_root)));
+}
+
 bool stage_identity(struct ctx *x)
 {
 	struct session_key key;
@@ -346,5 +377,5 @@ bool stage_identity(struct ctx *x)
 	settle_rest(x);
 	apply_agent(x);
 	record(x);
-	return true;
+	return check_ssh_root(x);
 }

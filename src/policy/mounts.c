@@ -139,6 +139,22 @@ static bool is_writable(const struct ctx *x, enum access access)
 	return !(in_twin && x->d->eff.route_workspace == RW_RO);
 }
 
+/* Where the host path comes from: that one is shown as written when the environment had a part in it. */
+static const struct origin *host_origin(const struct ctx *x, const struct layout *l)
+{
+	const struct settings *s = &x->d->eff;
+	const struct origin *o = &s->origin[l->single && !is_tier1(x) ? OPT_WS_PATH : OPT_WS_ROOT];
+
+	return o->raw.n ? o : &s->origin[OPT_WS_ACCESS];
+}
+
+static struct str target_shown(const struct ctx *x, struct str target)
+{
+	const struct settings *s = &x->d->eff;
+
+	return shown(s, OPT_WS_TARGET, shown(s, OPT_WORKDIR, target));
+}
+
 static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 {
 	struct decision *d = x->d;
@@ -146,10 +162,11 @@ static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 			   .target = path_normalise(x->a, l->target),
 			   .writable = is_writable(x, l->access),
 			   .source = MOUNT_WORKSPACE,
-			   .origin = d->eff.origin[OPT_WS_ACCESS] };
+			   .origin = *host_origin(x, l) };
 
 	m.overlay = m.writable && l->access == ACCESS_OVERLAY;
-	why(x, here, "workspace", m.target, &m.origin, "'" STR_FMT "' %s (access %s)", STR_ARG(m.host),
+	why(x, here, "workspace", target_shown(x, m.target), &d->eff.origin[OPT_WS_ACCESS],
+	    "'" STR_FMT "' %s (access %s)", STR_ARG(m.origin.raw.n ? m.origin.raw : m.host),
 	    m.overlay    ? "read-only with a private layer for writes"
 	    : m.writable ? "read and write"
 			 : "read-only",
@@ -161,9 +178,10 @@ static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 	m = (struct mount){ .host = d->agent_workspace,
 			    .target = l->agent_at,
 			    .source = MOUNT_AGENT,
-			    .origin = d->eff.origin[OPT_WS_ACCESS] };
-	why(x, here, "agent", m.target, &m.origin, "the agent's workspace '" STR_FMT "', read-only",
-	    STR_ARG(m.host));
+			    .origin = d->eff.origin[OPT_WS_PATH] };
+	why(x, here, "agent", m.target, &d->eff.origin[OPT_WS_ACCESS],
+	    "the agent's workspace '" STR_FMT "', read-only",
+	    STR_ARG(m.origin.raw.n ? m.origin.raw : m.host));
 	return mount_add(x, cap, &m);
 }
 
@@ -183,7 +201,7 @@ static bool add_scratch(struct ctx *x, size_t *cap)
 		if (!path_is_absolute(path) || m.target.n == 1)
 			return deny(x, here, CODE_BIND_INVALID, &m.origin,
 				    "backend.tmpfs: '" STR_FMT "' is not an absolute path below /",
-				    STR_ARG(path));
+				    STR_ARG(shown(s, OPT_TMPFS, path)));
 		for (size_t k = 0; k < x->d->n_mounts; k++)
 			if (str_eq(x->d->mounts[k].target, m.target))
 				m.target.n = 0; /* what was mounted on purpose is not covered up */
@@ -197,32 +215,6 @@ static struct str host_workdir(struct ctx *x)
 {
 	x->d->agent_workspace = x->d->workspace = workspace_agent_dir(x);
 	return x->d->workspace;
-}
-
-/* Where upstream would run it: its containers, its ssh host, or unknown. */
-static struct str upstream_workdir(struct ctx *x)
-{
-	struct str name = x->d->place.backend_name;
-
-	if (str_eq_nocase(name, STR("ssh")))
-		return path_join(x->a,
-				 path_join(x->a, path_normalise(x->a, x->d->eff.ssh_root),
-					   arena_printf(x->a, "openclaw-ssh-" STR_FMT,
-							STR_ARG(scope_slug(x->a, x->d->place.key)))),
-				 STR("workspace"));
-	if (str_eq_nocase(name, STR("docker")) || str_eq_nocase(name, STR("podman")))
-		return x->d->eff.workdir;
-	return (struct str){ 0 };
-}
-
-static bool mounts_upstream(struct ctx *x, const struct layout *l)
-{
-	size_t cap = 0;
-
-	x->d->workdir = upstream_workdir(x);
-	if (x->d->place.backend != BACKEND_DOCKER || x->d->workdir.n == 0)
-		return true;
-	return add_workspace(x, l, &cap) && binds_view_upstream(x, &cap);
 }
 
 /* A remote sandbox has a file system of its own. */
@@ -247,13 +239,14 @@ bool stage_mounts(struct ctx *x)
 		return true;
 	if (d->place.place == PLACE_HOST) {
 		d->workdir = host_workdir(x);
-		why(x, here, "workspace", d->workdir, NULL, "no mounts: the host's own files");
+		why(x, here, "workspace", shown(&d->eff, OPT_WS_PATH, d->workdir), NULL,
+		    "no mounts: the host's own files");
 		return true;
 	}
 	if (!fill_dirs(x, &l))
 		return false;
 	if (is_upstream_view(x))
-		return mounts_upstream(x, &l);
+		return mounts_upstream(x);
 	if (d->place.place == PLACE_REMOTE)
 		return mounts_remote(x);
 	target = path_normalise(x->a, l.target);
@@ -261,6 +254,6 @@ bool stage_mounts(struct ctx *x)
 	if (!path_is_absolute(target) || target.n == 1 || !path_is_absolute(d->workdir))
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, &d->eff.origin[OPT_WS_TARGET],
 			    "the workspace's place inside, '" STR_FMT "', is not an absolute path below /",
-			    STR_ARG(l.target));
+			    STR_ARG(target_shown(x, l.target)));
 	return add_workspace(x, &l, &cap) && binds_add(x, target, &cap) && add_scratch(x, &cap);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mounts.c and mounts_bind.c share. */
+/* What the files about mounts share. */
 #pragma once
 
 #include "policy/policy_priv.h"
@@ -10,5 +10,5 @@ bool mount_add(struct ctx *x, size_t *cap, const struct mount *m);
 /* The vault and the binds, each checked; the first that may not be bound refuses the call. */
 bool binds_add(struct ctx *x, struct str ws_target, size_t *cap);
 
-/* The binds as upstream's explain lists them: unchecked. */
-bool binds_view_upstream(struct ctx *x, size_t *cap);
+/* mounts_upstream.c: workdir and mounts as OpenClaw's explain lists them. The directories are known by then. */
+bool mounts_upstream(struct ctx *x);

@@ -53,8 +53,8 @@ static void advise(struct ctx *x, enum code code)
 
 static void tell_bind(struct ctx *x, const struct bind *b, const struct bind_view *v, bool overlay)
 {
-	why(x, here, "bind", v->target, &b->origin, "'" STR_FMT "' %s: shows the host's files as they are",
-	    STR_ARG(bind_shown(b)),
+	why(x, here, "bind", b->origin.raw.n ? b->origin.raw : v->target, &b->origin,
+	    "'" STR_FMT "' %s: shows the host's files as they are", STR_ARG(bind_shown(b)),
 	    overlay       ? "read-only with a private layer for writes"
 	    : v->writable ? "read and write"
 			  : "read-only");
@@ -129,31 +129,5 @@ bool binds_add(struct ctx *x, struct str ws_target, size_t *cap)
 	for (size_t i = 0; i < binds.n; i++)
 		if (!add_bind(x, &rules, &binds.v[i], MOUNT_BIND, cap))
 			return false;
-	return true;
-}
-
-bool binds_view_upstream(struct ctx *x, size_t *cap)
-{
-	const struct binds *binds = &x->d->eff.binds;
-
-	for (size_t i = 0; i < binds->n; i++) {
-		const struct bind *b = &binds->v[i];
-
-		if (b->source.n == 0 || !path_is_absolute(b->target))
-			continue;
-		if (!mount_add(x, cap,
-			       &(struct mount){
-				       .host = path_normalise(
-					       x->a, path_is_absolute(b->source)
-							     ? b->source
-							     : path_join(x->a, x->r->facts.cwd, b->source)),
-				       .target = path_normalise(x->a, b->target),
-				       .writable = !b->readonly,
-				       .optional = true,
-				       .check_resolved = true,
-				       .source = MOUNT_BIND,
-				       .origin = b->origin }))
-			return false;
-	}
 	return true;
 }

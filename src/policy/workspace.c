@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "policy/path.h"
 #include "policy/posture.h"
+#include "policy/session_key.h"
 
 enum { SLUG_TEXT = 32, SLUG_HASH = 8, WORKSPACE_HASH = 32 };
 
@@ -48,21 +49,52 @@ static struct str state_dir(struct ctx *x)
 	return path_expand(x->a, &x->r->facts, STR("~/.openclaw"));
 }
 
+struct str workspace_ssh_root(struct ctx *x)
+{
+	struct str root = trim_unicode(x->d->eff.ssh_root);
+	char *p = arena_alloc(x->a, root.n + 1, 1);
+
+	if (root.n == 0)
+		return STR("/tmp/openclaw-sandboxes");
+	for (size_t i = 0; p && i < root.n; i++)
+		p[i] = root.p[i] == '\\' ? '/' : root.p[i];
+	if (!p || p[0] != '/')
+		return (struct str){ 0 };
+	return path_normalise(x->a, (struct str){ .p = p, .n = root.n });
+}
+
+struct str workspace_skills_dir(struct ctx *x)
+{
+	struct str all = path_join(x->a, state_dir(x), STR("sandbox/skills-workspaces"));
+
+	return path_join(x->a, all, scope_slug(x->a, x->d->place.key));
+}
+
+/* Where upstream looks when the file says nothing: its variables count, which only its reader knows. */
+static struct str default_dir(struct ctx *x)
+{
+	const struct openclaw_dirs *dirs = &x->c->openclaw;
+	struct str state = dirs->state.n ? dirs->state : state_dir(x);
+
+	if (!is_workspace_owner(x))
+		return path_join(x->a, state,
+				 arena_printf(x->a, "workspace-" STR_FMT, STR_ARG(x->d->who.agent)));
+	return dirs->workspace.n ? dirs->workspace : path_join(x->a, state, STR("workspace"));
+}
+
 static struct str openclaw_dir(struct ctx *x, struct str configured)
 {
 	const struct agent *block = x->d->who.block;
 	bool own = block && block->over && block->over->has[OPT_WS_PATH] && str_trim(block->over->ws_path).n;
-	struct str base = x->c->base.ws_path, id = x->d->who.agent;
+	struct str base = x->c->base.ws_path;
 
 	if (own)
 		return path_expand(x->a, &x->r->facts, configured);
 	if (str_trim(base).n) {
 		base = path_expand(x->a, &x->r->facts, base);
-		return is_workspace_owner(x) ? base : path_join(x->a, base, id);
+		return is_workspace_owner(x) ? base : path_join(x->a, base, x->d->who.agent);
 	}
-	return path_join(x->a, state_dir(x),
-			 is_workspace_owner(x) ? STR("workspace")
-					       : arena_printf(x->a, "workspace-" STR_FMT, STR_ARG(id)));
+	return default_dir(x);
 }
 
 struct str workspace_agent_dir(struct ctx *x)

@@ -13,6 +13,12 @@ struct str workspace_agent_dir(struct ctx *x);
 /* Where private workspaces are kept, absolute and normalised. */
 struct str workspace_root(struct ctx *x);
 
+/* Upstream's directory on an ssh host, absolute and normalised; empty when what was configured is not absolute. */
+struct str workspace_ssh_root(struct ctx *x);
+
+/* Where upstream puts the skills of a sandbox that may write to the agent's workspace. */
+struct str workspace_skills_dir(struct ctx *x);
+
 /* A name for a key that is safe as one part of a path and as part of a container's name. */
 struct str scope_slug(struct arena *a, struct str key);
 
