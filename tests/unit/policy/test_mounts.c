@@ -302,21 +302,25 @@ TEST(c32_a_vault_that_only_a_profile_brings_is_left_out_of_tier1)
 	assert_null(mount_at(&w.d, "/workspace-obsidian"));
 }
 
-TEST(an_id_that_could_climb_out_of_the_root_is_refused)
+/* Identity lets no such id through; the stage that makes a path of it does not rely on that. */
+static void check_escape(struct str agent, struct str chat_id)
 {
 	struct ctx x = { .c = &w.c, .r = &w.r, .a = &w.a, .d = &w.d };
 
 	tier1();
 	CHECK_OK(ask("", "file_read"));
 	w.d.code = CODE_UNDECIDED;
-	w.d.who.agent = STR("../x");
+	w.d.n_mounts = w.d.n_reasons = w.d.n_warnings = 0;
+	w.d.who.agent = agent;
+	w.d.who.chat_id = chat_id;
 	assert_false(stage_mounts(&x));
 	CHECK_CODE(&w.d, CODE_WORKSPACE_ESCAPE);
-	CHECK_OK(ask("", "file_read"));
-	w.d.code = CODE_UNDECIDED;
-	w.d.who.chat_id = STR("x/../../../etc");
-	assert_false(stage_mounts(&x));
-	CHECK_CODE(&w.d, CODE_WORKSPACE_ESCAPE);
+}
+
+TEST(an_id_that_could_climb_out_of_the_root_is_refused)
+{
+	check_escape(STR("../x"), STR("1"));
+	check_escape(STR("a"), STR("x/../../../etc"));
 }
 
 /* --- binds --- */
