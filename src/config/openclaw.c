@@ -24,12 +24,25 @@ static bool is_entries(const struct trail *t)
 	       str_eq(t->up->key, STR("agents"));
 }
 
+static size_t place_in_list(const struct oc *o, struct str id)
+{
+	size_t i = 0;
+
+	while (i < o->from_list->obj.n &&
+	       o->from_list->obj.m[i].key.p != id.p) /* two may have the same text */
+		i++;
+	return i;
+}
+
+/* agents.list has numbers where agents.entries has names. */
 struct at oc_at(struct oc *o, const struct trail *t, const struct value *v)
 {
 	struct at at = { .file = o->files[0] };
 
 	if (o->from_list && is_entries(t)) {
-		at.key = STR("agents.list"); /* as the file has it */
+		at.key = STR("agents.list");
+	} else if (o->from_list && t->up && is_entries(t->up)) {
+		at.key = arena_printf(o->l->a, "agents.list[%zu]", place_in_list(o, t->key));
 	} else if (t->up) {
 		at = oc_at(o, t->up, v);
 		at = t->key.p ? at_key(o->l, &at, t->key) : at_index(o->l, &at, t->index);

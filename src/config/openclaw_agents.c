@@ -105,6 +105,12 @@ static bool convert(struct oc *o, const struct value *list, struct value *ret)
 			ret->obj.n--;
 			continue;
 		}
+		if (id->from_env && !o->compat) { /* an id is printed everywhere */
+			oc_bad(o, &t, id, "agent_id",
+			       "an id cannot come from a variable, accepted: a name as it is");
+			ret->obj.n--;
+			continue;
+		}
 		m->key = oc_agent_id(o->l->a, id->s);
 		if (!str_eq(m->key, id->s))
 			oc_warn(o, &t, id, "agent_id", "the id is taken as '" STR_FMT "'", STR_ARG(m->key));
@@ -139,7 +145,7 @@ void oc_roster(struct oc *o, struct value *root)
 		if (&agents->obj.m[i].v == list)
 			agents->obj.m[i].key = STR("entries");
 	agents->index = NULL;
-	o->from_list = true;
+	o->from_list = list;
 }
 
 static bool is_marked(const struct value *agent)
@@ -172,8 +178,7 @@ static void check_duplicates(struct oc *o, const struct value *entries, const st
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(oc_agent_id(o->l->a, entries->obj.m[k].key), id))
 				oc_bad(o, &down, &entries->obj.m[i].v, "duplicate_agent",
-				       "two agents have the id '" STR_FMT "', accepted: one of each",
-				       STR_ARG(id));
+				       "another agent has the same id, accepted: one of each");
 	}
 }
 

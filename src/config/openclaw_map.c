@@ -90,12 +90,25 @@ static struct value within_range(struct oc *o, enum option id, const struct valu
 	return near;
 }
 
+/* Upstream puts the home directory into paths when it loads them; elsewhere that is done where they are opened. */
+static void expand_home(struct oc *o, enum option id, struct value *v)
+{
+	struct str s = v->kind == VALUE_STR ? oc_trim(v->s) : (struct str){ 0 };
+	bool of_upstream = id == OPT_WS_ROOT || id == OPT_WORKDIR || id == OPT_WS_PATH;
+
+	if (id != OPT_SSH_ROOT && !(o->compat && of_upstream))
+		return;
+	if (s.n > 0 && s.p[0] == '~' && (s.n == 1 || s.p[1] == '/') && o->l->in->home.n > 0)
+		v->s = oc_path_expand(o, s);
+}
+
 static void set(struct oc *o, struct settings *s, enum option id, const struct value *v,
 		const struct trail *t)
 {
 	struct at at = oc_at(o, t, v);
 	struct value near = within_range(o, id, v, t);
 
+	expand_home(o, id, &near);
 	(void)load_set(o->l, s, id, &near, &at, false);
 }
 

@@ -31,7 +31,7 @@ struct oc {
 	size_t n_files, cap_files;
 	struct oc_place *places; /* sorted by v */
 	size_t n_places, cap_places;
-	bool from_list; /* agents.entries was made of agents.list */
+	const struct value *from_list; /* agents.entries, when it was made of agents.list */
 	struct oc_var *vars;
 	size_t n_vars, cap_vars;
 };

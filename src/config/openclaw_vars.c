@@ -35,7 +35,7 @@ static const struct {
 };
 
 /* The parts that are read in documents mode. Nobody needs the gateway's passwords in memory to decide. */
-static const char *const read_parts[] = { "agents", "tools", "session", "channels" };
+static const char *const read_parts[] = { "agents", "tools", "session" };
 
 /*
  * Names that a file may not put into the environment: what a loader, shell, interpreter or build tool obeys,
