@@ -13,7 +13,10 @@
 #ifndef CREEL_LIBEXEC
 #define CREEL_LIBEXEC "/usr/libexec/creel"
 #endif
+#define MFD_NOEXEC_SEAL_ 8u
+#define MFD_EXEC_ 16u
 #define WARDEN_MAX ((off_t)4 << 20)
+#define END_MS 5000u
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 /* A build tree runs uninstalled: there the warden lies in a sibling of the directory that holds this program. */
@@ -37,12 +40,23 @@ static int open_beside(void)
 	return n < 0 ? -errno : (int)n;
 }
 
+/* Whether a file in memory may be executed has to be said since Linux 6.3 (vm.memfd_noexec); before, it is unknown. */
+static int new_memfd(const char *name, unsigned how)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | how);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING) : fd;
+}
+
 static int copy_sealed(int from, int *ret_fd, struct err *e)
 {
-	_cleanup_close_ int fd = memfd_create("creel-warden", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	_cleanup_close_ int fd = new_memfd("creel-warden", MFD_EXEC_);
 	struct stat st;
 	off_t at = 0;
 
+	if (fd < 0 && errno == EACCES)
+		return err_set(e, ERR_UNAVAIL,
+			       "this host forbids programs in memory; fix: sysctl vm.memfd_noexec=0");
 	if (fd < 0)
 		return err_sys(e, errno, "memfd_create");
 	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > WARDEN_MAX)
@@ -73,12 +87,16 @@ int sandbox_open_warden(int *ret_fd, struct err *e)
 
 static int sealed_plan(struct str plan, int *ret_fd, struct err *e)
 {
-	_cleanup_close_ int fd = memfd_create("creel-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	_cleanup_close_ int fd = new_memfd("creel-plan", MFD_NOEXEC_SEAL_);
+	int r;
 
 	if (fd < 0)
 		return err_sys(e, errno, "memfd_create");
-	if (fd_write_all(fd, plan) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-		return err_sys(e, errno, "write the plan");
+	r = fd_write_all(fd, plan);
+	if (r >= 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+		r = -errno;
+	if (r < 0)
+		return err_sys(e, -r, "write the plan");
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -98,7 +116,8 @@ static int say_go(struct sandbox *s, const struct cgroup *c, struct err *e)
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e)
 {
-	static char name[] = "creel-warden", *const argv[] = { name, NULL };
+	char name[] = "creel-warden", *argv[5] = { name, NULL };
+	struct cgroup groups = *cgroup; /* exec wants strings that may be written to */
 	_cleanup_close_ int plan_fd = FD_NONE, ours = FD_NONE, theirs = FD_NONE;
 	int pair[2], r;
 
@@ -109,10 +128,13 @@ int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io
 		return err_sys(e, errno, "socketpair");
 	ours = pair[0];
 	theirs = pair[1];
+	for (size_t i = 0, n = 1; i < 3; i++)
+		if (groups.dir[i][0])
+			argv[n++] = groups.dir[i];
 	{
-		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, warden_fd, cgroup->fd };
+		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, cgroup->fd };
 		const struct proc_spec spec = {
-			.path = "/proc/self/fd/5", .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 7 : 6
+			.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 6 : 5
 		};
 
 		r = proc_spawn(&spec, &ret->warden);
@@ -145,8 +167,10 @@ int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, stru
 		return err_sys(e, errno, "hear from the warden");
 	if (m.msg_controllen >= sizeof(struct cmsghdr) && c.h.cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(&c.h), sizeof(int));
-	if (n != (ssize_t)sizeof(*ret))
+	if (n != (ssize_t)sizeof(*ret)) {
+		*ret_fd = fd_close(*ret_fd);
 		return err_set(e, ERR_PROTO, "the warden sent %zd bytes instead of %zu", n, sizeof(*ret));
+	}
 	ret->what[sizeof(ret->what) - 1] = '\0';
 	return 1;
 }
@@ -160,6 +184,11 @@ int sandbox_signal(struct sandbox *s, int signo)
 
 void sandbox_done(struct sandbox *s)
 {
-	s->control = fd_close(s->control); /* the warden ends everything when this goes */
+	struct proc_status ignored;
+
+	/* The warden ends everything when this goes, and itself last; killed, it could not wait for the rest. */
+	s->control = fd_close(s->control);
+	if (s->warden.pid > 0)
+		(void)proc_wait(&s->warden, clock_deadline(END_MS), &ignored);
 	proc_done(&s->warden);
 }

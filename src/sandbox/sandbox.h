@@ -3,7 +3,7 @@
  * One running sandbox: the warden started with a plan, the channel to it, and what it says.
  *
  * The warden is executed from a sealed copy of its file in memory, so nothing inside can ever write to what the next
- * sandbox will run. It dies with the process that started it.
+ * sandbox will run. It ends with the process that started it, and then removes the cgroups that this one made.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct sandbox_stdio {
 };
 
 /* The number that the v2 group's directory has in the warden: what the profile's cgroup_fd must say. */
-#define SANDBOX_CGROUP_FD 6
+#define SANDBOX_CGROUP_FD WARDEN_FD_FIRST
 
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
 int sandbox_open_warden(int *ret_fd, struct err *e);

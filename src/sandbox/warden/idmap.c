@@ -49,12 +49,13 @@ static long open_ns(long pid)
 static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gid)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
-	long pid = SYS2(clone3, &args, sizeof(args)), r, fd;
+	long us = SYS0(getpid), pid = SYS2(clone3, &args, sizeof(args)), r, fd;
 
 	if (pid == 0) {
 		SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		for (;;)
-			SYS4(ppoll, 0, 0, 0, 0);
+		while (SYS0(getppid) == us) /* it may have died before the line above */
+			SYS5(ppoll, 0, 0, 0, 0, 0);
+		die(125);
 	}
 	if (pid < 0)
 		return pid;

@@ -11,7 +11,7 @@
 #include <linux/openat2.h>
 #include <linux/stat.h>
 
-#define MS_RDONLY_ 1
+#define MS_PRIVATE_ (1ull << 18)
 #define MNT_DETACH_ 2
 #define S_IFMT_ 0170000
 #define S_IFDIR_ 0040000
@@ -29,7 +29,7 @@ static long what(struct warden *w, long err, const char *verb, const char *path)
 	return err;
 }
 
-static long open_how(int dir, const char *path, uint64_t flags, uint64_t resolve)
+long open_how(int dir, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
 	long fd;
@@ -53,6 +53,64 @@ static long open_target(struct warden *w, const char *path)
 {
 	return open_how(w->root_fd, relative(path), O_PATH,
 			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+static long dev_of(long fd, uint64_t *ret)
+{
+	struct statx st;
+	long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
+
+	*ret = r < 0 ? 0 : (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor;
+	return r;
+}
+
+/* Remembers a file system that we made. */
+static long own(struct warden *w, long mount)
+{
+	long r = mount;
+
+	if (mount >= 0 && w->n_own < OWN_MAX)
+		r = dev_of(mount, &w->own_dev[w->n_own++]);
+	return r < 0 ? r : mount;
+}
+
+static bool is_own(const struct warden *w, uint64_t dev)
+{
+	for (unsigned i = 0; i < w->n_own; i++)
+		if (w->own_dev[i] == dev)
+			return true;
+	return false;
+}
+
+/*
+ * The directory that a path lies in, and its last name. Nothing is ever created in a directory of the host: not through a
+ * link that somebody put there, and not as a mount point either, which would stay behind in the user's tree.
+ * -EXDEV when the directory is not on a file system that we made.
+ */
+static long open_parent(struct warden *w, const char *path, const char **ret_name)
+{
+	char dir[4096];
+	size_t at = 0;
+	uint64_t dev;
+	long fd, r;
+
+	path = relative(path);
+	text_put(dir, sizeof(dir), &at, path);
+	if (path[at])
+		return -ENAMETOOLONG;
+	while (at > 0 && dir[at - 1] != '/')
+		at--;
+	*ret_name = path + at;
+	dir[at > 0 ? at - 1 : 0] = '\0';
+	fd = open_how(w->root_fd, at > 0 ? dir : ".", O_PATH | O_DIRECTORY,
+		      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (fd < 0)
+		return fd;
+	r = dev_of(fd, &dev);
+	if (r >= 0 && is_own(w, dev))
+		return fd;
+	SYS1(close, fd);
+	return r < 0 ? r : -EXDEV;
 }
 
 static long new_mount(const char *type, const char *const *options, uint64_t attr)
@@ -128,46 +186,84 @@ static long new_tmpfs(uint64_t size, uint64_t mode, uint64_t attr)
  */
 long do_root(struct warden *w, const struct step *s)
 {
-	static const char *const places[] = { "/proc", "/dev", NULL };
-	long m = new_tmpfs(s->x, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV), r = -ENOENT;
+	long m = own(w, new_tmpfs(s->x, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)), r;
 
 	if (m < 0)
 		return what(w, m, "mount tmpfs", "/");
-	for (const char *const *p = places; *p && r < 0; p++)
-		r = SYS5(move_mount, m, "", AT_FDCWD, *p, MOVE_MOUNT_F_EMPTY_PATH);
+	r = SYS5(move_mount, m, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH);
 	w->root_fd = (int)m;
 	return what(w, r, "attach the new root at", "/proc");
+}
+
+static long make_empty_file(long dir, const char *name, uint64_t mode)
+{
+	return SYS4(openat, dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+/* A directory, or an empty file; one that is there already will do, wherever it lies. */
+static long make_place(struct warden *w, const char *path, bool file, uint64_t mode)
+{
+	const char *name;
+	long dir = open_parent(w, path, &name), fd, r;
+
+	if (dir == -EXDEV) {
+		fd = open_target(w, path);
+		if (fd >= 0)
+			SYS1(close, fd);
+		return fd < 0 ? fd : 0;
+	}
+	if (dir < 0)
+		return dir;
+	r = file ? make_empty_file(dir, name, mode) : SYS3(mkdirat, dir, name, mode);
+	if (file && r >= 0)
+		SYS1(close, r);
+	SYS1(close, dir);
+	return r == -EEXIST || r >= 0 ? 0 : r;
 }
 
 long do_dir(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->a);
-	long r = SYS3(mkdirat, w->root_fd, relative(path), s->x);
 
-	return r == -EEXIST ? 0 : what(w, r, "mkdir", path);
+	return what(w, make_place(w, path, false, s->x), "mkdir", path);
 }
 
 long do_link(struct warden *w, const struct step *s)
 {
-	const char *path = plan_str(w, s->a);
+	const char *path = plan_str(w, s->a), *name;
+	long dir = open_parent(w, path, &name), r;
 
-	return what(w, SYS3(symlinkat, plan_str(w, s->b), w->root_fd, relative(path)), "symlink", path);
+	if (dir < 0)
+		return what(w, dir, "symlink", path);
+	r = SYS3(symlinkat, plan_str(w, s->b), dir, name);
+	SYS1(close, dir);
+	return what(w, r, "symlink", path);
+}
+
+static long write_new(long dir, const char *name, const struct step *s, const char *text)
+{
+	long fd = make_empty_file(dir, name, s->x), n = 0;
+
+	if (fd < 0)
+		return fd;
+	if (s->y)
+		n = SYS3(write, fd, text, s->y);
+	SYS1(close, fd);
+	return n < 0 ? n : n != (long)s->y ? -ENOSPC : 0;
 }
 
 long do_file(struct warden *w, const struct step *s)
 {
-	const char *path = plan_str(w, s->a), *text = plan_str(w, s->b);
-	long n = (long)s->y, r;
-	long fd = SYS4(openat, w->root_fd, relative(path),
-		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, s->x);
+	const char *path = plan_str(w, s->a), *name;
+	long dir, r;
 
-	if (fd < 0)
-		return what(w, fd, "create", path);
-	if (s->b > w->plan->n_strings || s->y > w->plan->n_strings - s->b)
-		n = 0, text = NULL;
-	r = n ? SYS3(write, fd, text, n) : 0;
-	SYS1(close, fd);
-	return what(w, r < 0 ? r : r != n ? -ENOSPC : 0, "write", path);
+	if (s->b >= w->plan->n_strings || s->y > w->plan->n_strings - s->b)
+		return what(w, -EINVAL, "write", path);
+	dir = open_parent(w, path, &name);
+	r = dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b));
+	if (dir >= 0)
+		SYS1(close, dir);
+	return what(w, r, "write", path);
 }
 
 /* The object that creel checked, or an error: never another one that took its name meanwhile. */
@@ -191,7 +287,8 @@ long open_source(struct warden *w, const struct step *s)
 
 static long set_attr(long mount, uint32_t flags, bool recursive)
 {
-	struct mount_attr at = { .attr_set = MOUNT_ATTR_NOSUID };
+	/* Private: what is mounted on the host later must not appear inside, with whatever rights it has there. */
+	struct mount_attr at = { .attr_set = MOUNT_ATTR_NOSUID, .propagation = MS_PRIVATE_ };
 
 	at.attr_set |= flags & STEP_F_RO ? MOUNT_ATTR_RDONLY : 0;
 	at.attr_set |= flags & STEP_F_DEV ? 0 : MOUNT_ATTR_NODEV;
@@ -200,20 +297,10 @@ static long set_attr(long mount, uint32_t flags, bool recursive)
 		    sizeof(at));
 }
 
-/* What a bind lands on: made here, in a root that nobody else has seen yet. */
+/* What a bind lands on. */
 static long make_target(struct warden *w, const char *path, bool file)
 {
-	long r;
-
-	if (!file)
-		r = SYS3(mkdirat, w->root_fd, relative(path), 0755);
-	else {
-		r = SYS4(openat, w->root_fd, relative(path),
-			 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-		if (r >= 0)
-			SYS1(close, r);
-	}
-	return r == -EEXIST ? 0 : r;
+	return make_place(w, path, file, file ? 0444 : 0755);
 }
 
 /* A copy of the mount that the source lies on, from the source down; or the one that was made for it outside. */
@@ -233,6 +320,14 @@ static long source_tree(struct warden *w, const struct step *s, bool recursive)
 	return tree;
 }
 
+static long skipped(const struct warden *w, const struct step *s)
+{
+	struct warden_report m = { .msg = MSG_SKIPPED, .value = (int32_t)(s - w->steps) };
+	long r = control_send(&m, -1);
+
+	return r < 0 ? r : 0;
+}
+
 long do_bind(struct warden *w, const struct step *s)
 {
 	const char *target = plan_str(w, s->a), *source = plan_str(w, s->b);
@@ -240,7 +335,7 @@ long do_bind(struct warden *w, const struct step *s)
 	long tree = source_tree(w, s, recursive), r;
 
 	if (tree == -ENOENT && s->flags & STEP_F_OPTIONAL)
-		return 0;
+		return skipped(w, s);
 	if (tree < 0)
 		return what(w, tree, "bind", source);
 	r = set_attr(tree, s->flags, recursive);
@@ -260,7 +355,8 @@ long do_tmpfs(struct warden *w, const struct step *s)
 
 	attr |= s->flags & STEP_F_RO ? MOUNT_ATTR_RDONLY : 0;
 	attr |= s->flags & STEP_F_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
-	return what(w, r < 0 ? r : attach_at(w, new_tmpfs(s->x, s->y, attr), target), "mount tmpfs", target);
+	return what(w, r < 0 ? r : attach_at(w, own(w, new_tmpfs(s->x, s->y, attr)), target), "mount tmpfs",
+		    target);
 }
 
 /*
@@ -303,7 +399,7 @@ static void fd_name(char *text, size_t size, long fd)
 long do_overlay(struct warden *w, const struct step *s)
 {
 	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b);
-	const char *upper = lower + strlen(lower) + 1, *work = upper + strlen(upper) + 1;
+	const char *upper = plan_str_after(w, lower), *work = plan_str_after(w, upper);
 	char text[3][40];
 	const char *options[] = { "source",   "overlay", "lowerdir", text[0],     "upperdir",
 				  text[1],    "workdir", text[2],    "userxattr", NULL,
@@ -319,10 +415,12 @@ long do_overlay(struct warden *w, const struct step *s)
 	for (int i = 0; i < 3 && r >= 0; i++)
 		fd_name(text[i], sizeof(text[i]), fd[i]);
 	if (r >= 0)
-		r = what(w,
-			 attach_at(w, new_mount("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV),
-				   target),
-			 "mount overlay", target);
+		r = what(
+			w,
+			attach_at(w,
+				  own(w, new_mount("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)),
+				  target),
+			"mount overlay", target);
 	for (int i = 0; i < 3; i++)
 		if (fd[i] >= 0)
 			SYS1(close, fd[i]);

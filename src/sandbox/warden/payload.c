@@ -14,16 +14,15 @@
 #include <linux/wait.h>
 
 #define SIG_ALL (~0ull)
-#define ARGS_MAX 8192
 
-static char *argv_[ARGS_MAX + 1], *env_[ARGS_MAX + 1];
+static char *argv_[PLAN_MAX_ARGS + 1], *env_[PLAN_MAX_ARGS + 1]; /* pages that are not used cost nothing */
 static char child_stack[32768] __attribute__((aligned(16)));
 
 static long fill(struct warden *w, char **out, uint32_t at, uint32_t n)
 {
 	const char *base = (const char *)w->plan + at;
 
-	if (n > ARGS_MAX || at % 4 || at > w->plan->size || (uint64_t)n * 4 > w->plan->size - at)
+	if (n > PLAN_MAX_ARGS || at % 4 || at > w->plan->size || (uint64_t)n * 4 > w->plan->size - at)
 		return -E2BIG;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t offset;
@@ -47,13 +46,16 @@ static long exec_in_path(const char *path)
 		size_t at = 0;
 		long r;
 
-		while (*path && *path != ':' && at + 1 < sizeof(full))
-			full[at++] = *path++;
 		while (*path == ':')
 			path++;
+		for (; *path && *path != ':'; path++)
+			if (at + 1 < sizeof(full))
+				full[at++] = *path;
 		full[at] = '\0';
 		text_put(full, sizeof(full), &at, "/");
 		text_put(full, sizeof(full), &at, argv_[0]);
+		if (at + 1 == sizeof(full))
+			continue; /* cut: it would be another file's name */
 		r = SYS3(execve, full, argv_, env_);
 		if (r != -ENOENT && r != -ENOTDIR)
 			err = r;
@@ -63,10 +65,16 @@ static long exec_in_path(const char *path)
 	return err;
 }
 
-static long become_payload(const struct plan_header *p)
+static long keep_capabilities(uint32_t kept)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
+	struct __user_cap_data_struct data[2] = { { kept, kept, 0 }, { 0 } };
+
+	return SYS2(capset, &head, data);
+}
+
+static long become_payload(const struct plan_header *p)
+{
 	long r = 0;
 
 	if (p->flags & PLAN_F_PARENT_MAPS) {
@@ -77,7 +85,7 @@ static long become_payload(const struct plan_header *p)
 			r = SYS3(setresuid, p->inner_uid, p->inner_uid, p->inner_uid);
 	}
 	if (r >= 0)
-		r = SYS2(capset, &head, none);
+		r = keep_capabilities(0);
 	return r;
 }
 
@@ -101,6 +109,9 @@ static int child(void *arg)
 		r = take_tty(w->tty_fd);
 	if (r >= 0)
 		r = become_payload(w->plan);
+	if (r >= 0)
+		r = SYS3(close_range, 3, ~0u,
+			 0); /* a table of our own since the clone: pid 1 keeps its descriptors */
 	if (r < 0) {
 		w->report.step = STEP_COUNT_;
 		w->exec_err = r;
@@ -119,6 +130,20 @@ static int child(void *arg)
 	return 127;
 }
 
+/*
+ * Memory was shared with the child until it was executed, and changing its user made that memory as dumpable as
+ * fs.suid_dumpable says; from here on nobody else has it. Changing users is over, too.
+ */
+static void settle(struct warden *w)
+{
+	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS)
+		r = keep_capabilities(1u << CAP_KILL);
+	if (r < 0)
+		fail(w, 0, r, "close pid 1 to others");
+}
+
 long payload_start(struct warden *w)
 {
 	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
@@ -134,6 +159,7 @@ long payload_start(struct warden *w)
 		fail(w, 0, pid, "start the payload");
 	if (w->exec_err)
 		fail(w, w->report.step, w->exec_err, why[(w->report.step - STEP_COUNT_) % 3]);
+	settle(w);
 	w->report.msg = MSG_READY;
 	w->report.landlock_abi = w->landlock_abi;
 	(void)control_send(&w->report, -1);
@@ -175,12 +201,18 @@ static bool reap(struct warden *w, long payload)
 	return false;
 }
 
+/* Number, code and sender of a signal from our parent, which has no pid in here. Anybody inside can send one, too. */
+static bool from_outside(const uint32_t info[32], uint32_t sig)
+{
+	return info[0] == sig && info[2] == 0 /* SI_USER */ && info[3] == 0;
+}
+
 static void take_signal(long fd, long payload)
 {
-	uint32_t info[32];
+	uint32_t info[32]; /* struct signalfd_siginfo */
 
 	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info))
-		if (info[0] == SIGTERM) {
+		if (from_outside(info, SIGTERM)) {
 			SYS2(kill, -1, SIGTERM);
 			SYS2(kill, -payload, SIGCONT);
 		}
@@ -204,6 +236,8 @@ int payload_serve(struct warden *w, long payload)
 
 	if (fd < 0)
 		fail(w, 0, fd, "signalfd");
+	/* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
+	SYS3(close_range, 0, 2, 0);
 	for (;;) {
 		if (reap(w, payload))
 			return 0;

@@ -73,13 +73,14 @@ size_t strlen(const char *s)
 __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 {
 	const long *p = sp + 1 + sp[0] + 1;
+	const char *const *argv = (const void *)(sp + 1);
 
 	while (*p)
 		p++;
 	for (p++; *p; p += 2)
 		if (*p == AT_RANDOM_)
 			memcpy(&__stack_chk_guard, (const void *)p[1], sizeof(__stack_chk_guard));
-	die(warden_main());
+	die(warden_main(sp[0] > 0 ? argv + 1 : argv));
 }
 
 #if defined(__x86_64__)

@@ -6,6 +6,13 @@ const char *plan_str(const struct warden *w, uint32_t offset)
 	return offset < w->plan->n_strings ? w->strings + offset : "";
 }
 
+const char *plan_str_after(const struct warden *w, const char *s)
+{
+	size_t at = (size_t)(s - w->strings) + strlen(s) + 1;
+
+	return s >= w->strings && at < w->plan->n_strings ? w->strings + at : "";
+}
+
 void text_put(char *buf, size_t size, size_t *at, const char *s)
 {
 	while (*s && *at + 1 < size)

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#define OWN_MAX 64
+
 struct warden {
 	const struct plan_header *plan;
 	const struct step *steps;
@@ -18,18 +20,29 @@ struct warden {
 	int rules_fd; /* Landlock */
 	int tty_fd;   /* slave of our own PTY */
 	uint32_t landlock_abi;
-	int maps_fd;                 /* told through it that the uid map is written */
+	int life[2]; /* a pipe from outside: a byte = the users are mapped; closed = outside has gone */
 	int tree_fd[PLAN_MAX_STEPS]; /* mounts made outside, by step; 0 = none */
+	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
+	unsigned n_own;
+	const char *const
+		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
 	long exec_err;
 	struct warden_report report;
 };
 
-int warden_main(void);
+int warden_main(const char *const *groups);
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
 
+/* inside.c: pid 1 of the sandbox; outside.c: its parent on the host */
+_Noreturn void inside(struct warden *w);
+int outside(struct warden *w, long pid, int pidfd);
+void remove_groups(const struct warden *w);
+
 /* text.c */
 const char *plan_str(const struct warden *w, uint32_t offset);
+/* The string after one that plan_str() gave; "" at the end of the plan. */
+const char *plan_str_after(const struct warden *w, const char *s);
 void text_put(char *buf, size_t size, size_t *at, const char *s);
 void text_u64(char *buf, size_t size, size_t *at, uint64_t v);
 
@@ -54,6 +67,7 @@ void idmap_prepare(struct warden *w);
 
 /* mounts.c */
 long open_source(struct warden *w, const struct step *s);
+long open_how(int dir, const char *path, uint64_t flags, uint64_t resolve);
 
 /* probe.c */
 uint64_t probe_all(const struct warden *w);

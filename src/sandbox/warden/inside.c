@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pid 1 of the sandbox: takes the steps of the plan one after the other, then starts the payload. */
+#include "sandbox/warden/warden.h"
+
+#include <linux/fcntl.h>
+#include <linux/poll.h>
+#include <linux/prctl.h>
+#include <linux/signal.h>
+#include <linux/stat.h>
+#include <linux/time_types.h>
+
+/* clang-format off */
+static step_fn *const run[STEP_COUNT_] = {
+	[STEP_ROOT] = do_root,         [STEP_DIR] = do_dir,           [STEP_LINK] = do_link,         [STEP_FILE] = do_file,
+	[STEP_BIND] = do_bind,         [STEP_TMPFS] = do_tmpfs,       [STEP_OVERLAY] = do_overlay,   [STEP_PROC] = do_proc,
+	[STEP_MASK] = do_mask,         [STEP_READONLY] = do_readonly, [STEP_DEVPTS] = do_devpts,     [STEP_SEAL] = do_seal,
+	[STEP_PIVOT] = do_pivot,       [STEP_TTY] = do_tty,           [STEP_HOSTNAME] = do_hostname, [STEP_LO_UP] = do_lo_up,
+	[STEP_RLIMIT] = do_rlimit,     [STEP_KEYRING] = do_keyring,   [STEP_CHDIR] = do_chdir,       [STEP_LANDLOCK] = do_landlock,
+	[STEP_LANDLOCK_RULE] = do_landlock_rule, [STEP_LANDLOCK_SELF] = do_landlock_self,
+	[STEP_CAPS] = do_caps,         [STEP_NO_NEW_PRIVS] = do_no_new_privs, [STEP_SECCOMP] = do_seccomp,
+};
+/* clang-format on */
+
+static void become_warden(struct warden *w)
+{
+	const struct plan_header *p = w->plan;
+	char go;
+	long r;
+
+	if (!(p->flags & PLAN_F_PARENT_MAPS)) {
+		r = userns_map_self(p);
+		if (r < 0)
+			fail(w, 0, r, "map the user into the new user namespace");
+		return;
+	}
+	if (SYS3(read, w->life[0], &go, 1) != 1)
+		die(125);
+	r = SYS2(setgroups, 0, 0);
+	if (r >= 0)
+		r = SYS3(setresgid, 0, 0, 0);
+	if (r >= 0)
+		r = SYS3(setresuid, 0, 0, 0);
+	if (r < 0)
+		fail(w, 0, r, "become the warden's user");
+}
+
+/*
+ * Nobody inside may read or trace pid 1, and it dies with the process outside that holds the deadline. Not before the map:
+ * /proc/self belongs to root as long as we cannot be dumped, and changing the user clears the second.
+ */
+static void guard_self(struct warden *w)
+{
+	struct pollfd p = { .fd = w->life[0], .events = POLLIN };
+	struct __kernel_timespec now = { 0 };
+	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+	if (r >= 0)
+		r = SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (r < 0)
+		fail(w, 0, r, "close pid 1 to others");
+	/* Outside may have died before the line above; getppid() is 0 in a new pid namespace and says nothing. */
+	if (SYS5(ppoll, &p, 1, &now, 0, 0) != 0)
+		die(125);
+}
+
+/* A directory as standard input would be a way out of the new root: openat(0, "../.."). */
+static void check_stdio(struct warden *w)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		struct statx st;
+		long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
+
+		if (r >= 0 && (st.stx_mode & 0170000) == 0040000)
+			r = -EISDIR;
+		if (r < 0)
+			fail(w, 0, r, "take over a standard stream");
+	}
+}
+
+/* Everything but 0-2, the channel, and the mounts that were made outside; those are closed as they are used. */
+static void close_rest(struct warden *w)
+{
+	uint32_t from = WARDEN_FD_FIRST;
+	long r = SYS1(close, WARDEN_FD_PLAN);
+
+	for (uint32_t i = 0; i < w->plan->n_steps && r >= 0; i++)
+		if (w->tree_fd[i]) {
+			/* They rise from step to step: each takes the lowest number that is free. */
+			if ((uint32_t)w->tree_fd[i] < from)
+				fail(w, i, -EBADF, "keep the mounts that were made outside");
+			if ((uint32_t)w->tree_fd[i] > from)
+				r = SYS3(close_range, from, w->tree_fd[i] - 1, 0);
+			from = (uint32_t)w->tree_fd[i] + 1;
+		}
+	if (r >= 0)
+		r = SYS3(close_range, from, ~0u, 0);
+	if (r < 0)
+		fail(w, 0, r, "close what is not ours");
+}
+
+_Noreturn void inside(struct warden *w)
+{
+	uint64_t all = ~0ull;
+
+	SYS4(rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+	SYS1(close, w->life[1]);
+	/* Once more in guard_self(): changing the user clears it, and waiting for the map can take long. */
+	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	become_warden(w);
+	guard_self(w);
+	check_stdio(w);
+	close_rest(w);
+	for (uint32_t i = 0; i < w->plan->n_steps; i++) {
+		const struct step *s = &w->steps[i];
+		long r;
+
+		if (w->plan->crash_at == i + 1)
+			SYS2(kill, SYS0(getpid), SIGKILL), die(99);
+		r = s->kind < STEP_COUNT_ && run[s->kind] ? run[s->kind](w, s) : -EINVAL;
+		if (r < 0)
+			fail(w, i, r, NULL);
+	}
+	die(payload_serve(w, payload_start(w)));
+}

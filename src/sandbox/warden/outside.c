@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parent of pid 1, in the host's namespaces, where nothing inside can reach it: it writes the user map when creel is
+ * root, holds the deadline, and ends everything when creel has gone. It has no death signal of its own, because it
+ * outlives a killed creel to remove the cgroups that nobody else would; the closed channel tells it as surely.
+ */
+#include "sandbox/warden/warden.h"
+
+#include <linux/fcntl.h>
+#include <linux/poll.h>
+#include <linux/prctl.h>
+#include <linux/signal.h>
+#include <linux/time.h>
+#include <linux/time_types.h>
+
+#define P_PIDFD_ 3
+#define WEXITED_ 4
+#define RMDIR_TRIES 250
+
+/* Written by us, who are root outside: the sandbox itself could not map a second user. */
+static long write_maps(const struct plan_header *p, long pid)
+{
+	static const char *const names[] = { "/gid_map", "/uid_map" };
+
+	for (int i = 0; i < 2; i++) {
+		char path[64], text[128];
+		size_t n = 0, t = 0;
+		long fd, r;
+
+		text_put(path, sizeof(path), &n, "/proc/");
+		text_u64(path, sizeof(path), &n, (uint64_t)pid);
+		text_put(path, sizeof(path), &n, names[i]);
+		text_put(text, sizeof(text), &t, "0 ");
+		text_u64(text, sizeof(text), &t, i ? p->warden_outer_uid : p->warden_outer_gid);
+		text_put(text, sizeof(text), &t, " 1\n");
+		text_u64(text, sizeof(text), &t, i ? p->inner_uid : p->inner_gid);
+		text_put(text, sizeof(text), &t, " ");
+		text_u64(text, sizeof(text), &t, i ? p->outer_uid : p->outer_gid);
+		text_put(text, sizeof(text), &t, " 1\n");
+		fd = SYS4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
+		if (fd < 0)
+			return fd;
+		r = SYS3(write, fd, text, t);
+		SYS1(close, fd);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Only in cgroup v1 are we in the group ourselves: its parent takes us back. */
+static void leave_group(const char *dir)
+{
+	char path[1024];
+	size_t n = 0, slash = 0;
+	long fd;
+
+	text_put(path, sizeof(path), &n, dir);
+	for (size_t i = 0; i < n; i++)
+		slash = path[i] == '/' ? i : slash;
+	n = slash;
+	text_put(path, sizeof(path), &n, "/cgroup.procs");
+	fd = SYS4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return;
+	SYS3(write, fd, "0", 1);
+	SYS1(close, fd);
+}
+
+/* Everything in them is dead; the kernel may need a moment to see it. */
+void remove_groups(const struct warden *w)
+{
+	const struct __kernel_timespec pause = { .tv_nsec = 2000000 };
+
+	for (const char *const *dir = w->groups; *dir; dir++) {
+		if (w->plan->flags & PLAN_F_WAIT)
+			leave_group(*dir);
+		for (int i = 0; i < RMDIR_TRIES && SYS3(unlinkat, AT_FDCWD, *dir, AT_REMOVEDIR) == -EBUSY;
+		     i++)
+			SYS4(clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, 0);
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	struct __kernel_timespec t = { 0 };
+
+	SYS2(clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void say_timeout(struct warden *w)
+{
+	w->report = (struct warden_report){ .msg = MSG_EXIT, .reason = REASON_TIMEOUT };
+	(void)control_send(&w->report, -1);
+}
+
+enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_CREEL_GONE };
+
+/* at = 0: no deadline. Whatever cannot be understood counts as creel gone: that ends everything. */
+static enum event wait_until(int pidfd, uint64_t at)
+{
+	struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = WARDEN_FD_CONTROL, .events = 0 } };
+
+	for (;;) {
+		uint64_t now = at ? now_ms() : 0, left = at > now ? at - now : 0;
+		struct __kernel_timespec t = { .tv_sec = (long long)(left / 1000),
+					       .tv_nsec = (long long)(left % 1000) * 1000000 };
+		long n = SYS5(ppoll, p, 2, at ? &t : 0, 0, 0);
+
+		if (n == -EINTR)
+			continue;
+		if (n > 0 && p[0].revents)
+			return EVENT_ENDED;
+		return n == 0 ? EVENT_DEADLINE : EVENT_CREEL_GONE;
+	}
+}
+
+/* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
+static void let_go(struct warden *w)
+{
+	SYS3(close_range, 0, 2, 0);
+	SYS1(close, WARDEN_FD_PLAN);
+	SYS1(close, w->life[0]);
+	for (uint32_t i = 0; i < w->plan->n_steps; i++)
+		if (w->tree_fd[i])
+			SYS1(close, w->tree_fd[i]);
+}
+
+static enum event watch(struct warden *w, int pidfd)
+{
+	const struct plan_header *p = w->plan;
+	enum event e = wait_until(pidfd, p->timeout_ms ? now_ms() + p->timeout_ms : 0);
+
+	if (e != EVENT_DEADLINE)
+		return e;
+	say_timeout(w);
+	if (!p->grace_ms)
+		return e;
+	SYS4(pidfd_send_signal, pidfd, SIGTERM, 0, 0);
+	return wait_until(pidfd, now_ms() + p->grace_ms);
+}
+
+/* Ends when inside has ended; makes it end at the deadline, or when creel has gone. */
+int outside(struct warden *w, long pid, int pidfd)
+{
+	enum event e;
+	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS) {
+		r = write_maps(w->plan, pid);
+		if (r >= 0)
+			r = SYS3(write, w->life[1], "x", 1);
+	}
+	if (r < 0)
+		fail(w, 0, r, "write the user map");
+	let_go(w);
+	e = watch(w, pidfd);
+	if (e != EVENT_ENDED)
+		SYS4(pidfd_send_signal, pidfd, SIGKILL, 0, 0);
+	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
+	if (e == EVENT_CREEL_GONE)
+		remove_groups(w);
+	return 0;
+}
