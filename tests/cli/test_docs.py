@@ -160,3 +160,32 @@ def test_readme_and_docs_name_only_commands_that_exist(creel):
         if path.exists():
             for command in re.findall(r"^\s*\$ creel (?:-\S+ \S+ )*([a-z]+)", path.read_text(), re.M):
                 assert command in known, (path, command)
+
+
+def examples(text):
+    """$ command lines (a here-document belongs to its command) with the output that follows."""
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+        for command, output in re.findall(r"^\$ ([^\n]*<<'END'\n.*?^END\n|[^\n]*\n)((?:(?!\$ )[^\n]*\n)*)", block,
+                                          re.M | re.S):
+            yield command, output
+
+
+def as_pattern(output):
+    """... stands for anything: alone on a line for any lines, else for the rest of a line or part of it."""
+    lines = [r"(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n"
+             for line in output.splitlines() if not re.fullmatch(r"\[\d+\]", line)]
+    return "".join(lines)
+
+
+def test_examples_of_the_documentation_are_what_happens(creel):
+    found = list(examples((ROOT / "docs/cli.md").read_text()))
+    assert len(found) > 12
+    (creel.home / "bin").mkdir()
+    (creel.home / "bin/creel").symlink_to(CREEL)
+    for command, output in found:
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=creel.cwd, capture_output=True, text=True,
+                              env={**creel.env, "PATH": f"{creel.home}/bin:/usr/bin:/bin"}, check=False)
+        assert re.fullmatch(as_pattern(output), done.stderr + done.stdout), (command, done.stdout, done.stderr, output)
+        status = re.search(r"^\[(\d+)\]$", output, re.M)
+        if status or "|" not in command:
+            assert done.returncode == int(status[1] if status else 0), command

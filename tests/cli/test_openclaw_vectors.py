@@ -52,16 +52,9 @@ def is_hidden_directory(path, sandbox, home):
     return re.fullmatch(re.escape(root) + r"/[a-z0-9._-]*[0-9a-f]{8,}", path)
 
 
-def without_skills(got, want):
-    """Skill directories are mounted when they exist. A pure decision does not look; making the sandbox does."""
-    skills = [m["containerRoot"] for m in want if m["source"] == "protectedSkill"]
-    return [[m for m in mounts if m["containerRoot"] not in skills] for mounts in (got, want)]
-
-
 def check_mounts(got, want, home):
-    have_mounts, want_mounts = without_skills(got["workspaceMounts"], want["workspaceMounts"])
-    assert len(have_mounts) == len(want_mounts)
-    for g, w in zip(have_mounts, want_mounts):
+    assert len(got["workspaceMounts"]) == len(want["workspaceMounts"])
+    for g, w in zip(got["workspaceMounts"], want["workspaceMounts"]):
         if w["hostRoot"] == "<workspace>":
             assert is_hidden_directory(g["hostRoot"], want, home), g
             w = {**w, "hostRoot": g["hostRoot"]}
