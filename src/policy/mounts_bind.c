@@ -51,20 +51,22 @@ static void advise(struct ctx *x, enum code code)
 	fix_it(x, STR("mounts.binds"));
 }
 
-static void tell_bind(struct ctx *x, const struct bind *b, const struct bind_view *v, bool overlay)
+static void tell_bind(struct ctx *x, const struct bind *b, const struct bind_view *v,
+		      enum mount_source source, bool overlay)
 {
+	struct str key = source == MOUNT_VAULT ? STR("mounts.vault") : STR("mounts.binds");
+
 	why(x, here, "bind", b->origin.raw.n ? b->origin.raw : v->target, &b->origin,
 	    "'" STR_FMT "' %s: shows the host's files as they are", STR_ARG(bind_shown(b)),
 	    overlay       ? "read-only with a private layer for writes"
 	    : v->writable ? "read and write"
 			  : "read-only");
 	if (v->mode_missing && !v->writable)
-		warn(x, "bind_mode_missing", &b->origin, STR("mounts.binds"),
+		warn(x, "bind_mode_missing", &b->origin, key,
 		     "'" STR_FMT "' says neither ro nor rw: bound read-only", STR_ARG(bind_shown(b)));
 	if (v->writable && !overlay)
-		warn(x, bind_is_sensitive(v->source) ? "bind_sensitive_rw" : "bind_rw", &b->origin,
-		     STR("mounts.binds"), "'" STR_FMT "' is writable and no overlay protects it",
-		     STR_ARG(bind_shown(b)));
+		warn(x, bind_is_sensitive(v->source) ? "bind_sensitive_rw" : "bind_rw", &b->origin, key,
+		     "'" STR_FMT "' is writable and no overlay protects it", STR_ARG(bind_shown(b)));
 }
 
 static bool add_bind(struct ctx *x, const struct bind_rules *rules, const struct bind *b,
@@ -86,7 +88,7 @@ static bool add_bind(struct ctx *x, const struct bind_rules *rules, const struct
 		return deny(x, here, code, &b->origin, "bind '" STR_FMT "': " STR_FMT, STR_ARG(bind_shown(b)),
 			    STR_ARG(v.why));
 	}
-	tell_bind(x, b, &v, overlay);
+	tell_bind(x, b, &v, source, overlay);
 	return mount_add(x, cap,
 			 &(struct mount){ .host = v.source,
 					  .target = v.target,

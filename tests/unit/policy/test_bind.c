@@ -13,11 +13,11 @@ static enum code check(const char *text)
 	return bind_check(&w.a, &rules, &b, &view);
 }
 
-#define REFUSED(text, want_)                                                     \
-	do {                                                                     \
-		enum code got_ = check(text);                                    \
+#define REFUSED(text, want_)                                                      \
+	do {                                                                      \
+		enum code got_ = check(text);                                     \
 		CHECK_CASE(got_ == (want_), "%s: got %s", text, code_word(got_)); \
-		assert_true(view.why.n > 0);                                     \
+		assert_true(view.why.n > 0);                                      \
 	} while (0)
 #define TAKEN(text) CHECK_CASE(check(text) == CODE_OK, "%s: " STR_FMT, text, STR_ARG(view.why))
 

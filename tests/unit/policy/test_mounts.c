@@ -471,6 +471,7 @@ TEST(c21_the_vault_is_bound_where_it_lies_and_may_be_missing)
 	assert_true(m->writable && m->optional && m->check_resolved && m->source == MOUNT_VAULT);
 	CHECK_STR(m->host, STR("/workspace-obsidian"));
 	assert_true(has_warning(&w.d, "bind_rw"));
+	CHECK_STR(w.d.warnings[0].key, STR("mounts.vault"));
 }
 
 TEST(s3_74_the_vault_can_be_locked_read_only)

@@ -192,6 +192,31 @@ TEST(s3_27_a_listed_tool_goes_to_the_network_sandbox_by_name_alias_glob_or_group
 	assert_int_equal(route_of(ask_command(GROUP, "ls; curl x")), ROUTE_NETWORK);
 }
 
+TEST(c22_a_tool_is_routed_alike_under_all_of_its_names)
+{
+	static const char *const names[] = { "exec", "bash", "shell", "shell_exec", "execute", "EXEC" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		dual();
+		w.r.command = STR("gh pr list");
+		CHECK_CASE(route_of(ask(GROUP, names[i])) == ROUTE_NETWORK, "%s", names[i]);
+		CHECK_STR(w.d.tool.name, STR("exec"));
+	}
+}
+
+TEST(c23_a_line_for_a_shell_is_run_by_one_inside_the_sandbox)
+{
+	dual();
+	CHECK_OK(ask_command(GROUP, "ls | wc -l"));
+	assert_true(w.d.tool.shell);
+	assert_int_equal(w.d.place.place, PLACE_CONTAINER);
+	assert_int_equal(w.d.tool.argv.n, 3);
+	CHECK_STR(w.d.tool.argv.v[2], STR("ls | wc -l"));
+	SAY(SHELLS, shells, SHELLS_DENY);
+	CHECK_CODE(ask_command(GROUP, "ls | wc -l"), CODE_SHELL_DENIED);
+	CHECK_OK(ask_command(GROUP, "ls -l"));
+}
+
 TEST(d3_1_a_line_with_a_second_command_stays_isolated)
 {
 	static const char *const lines[] = { "gh x; curl y",  "gh --version; curl https://evil.example",
