@@ -1,100 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compiler: ranges of equal answers, a balanced tree over them, and behind the tree one check per kind of argument.
+ * Jumps go forward only, as the kernel demands, so everything is emitted in one pass.
+ */
 #include "sandbox/filter.h"
 #include "sandbox/filter_priv.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/sched.h>
-#include <linux/seccomp.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-
-#if defined(__x86_64__)
-#define NATIVE_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define NATIVE_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "the filter knows x86-64 and arm64"
-#endif
-
-#define NR_MAX 1024u /* numbers above answer ENOSYS; x32's have bit 30 set, so they are above too */
-#define NEW_NAMESPACES                                                                            \
-	((uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
-		    CLONE_NEWPID | CLONE_NEWNET))
-#define NEW_TIME 0x80u     /* CLONE_NEWTIME; in clone(2) these bits are the exit signal */
-#define TIOCLINUX_ 0x541cu /* types into a console, as TIOCSTI does */
-#define ASK_PERSONALITY 0xffffffffu
-#define SOCKET_TYPE_MASK 0xfu /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
-
-#define RET_ALLOW SECCOMP_RET_ALLOW
-#define RET_EPERM (SECCOMP_RET_ERRNO | EPERM)
-#define RET_ENOSYS (SECCOMP_RET_ERRNO | ENOSYS)
-#define RET_EAFNOSUPPORT (SECCOMP_RET_ERRNO | EAFNOSUPPORT)
-
-const char *filter_action_name(enum filter_action a)
-{
-	static const char *const names[] = { "enosys", "eperm",  "allow",       "clone",  "unshare",
-					     "ioctl",  "socket", "personality", "prlimit" };
-
-	static_assert(sizeof(names) / sizeof(names[0]) == FILTER_ACTION_COUNT_, "every action has a name");
-	return a < FILTER_ACTION_COUNT_ ? names[a] : "?";
-}
-
-enum filter_action filter_action(uint32_t nr)
-{
-	for (size_t i = 0; i < filter_n_rows; i++)
-		if (filter_rows[i].nr == nr)
-			return filter_rows[i].action;
-	return FILTER_ENOSYS;
-}
-
-static uint32_t expect_socket(uint32_t domain, uint32_t type, uint32_t protocol)
-{
-	type &= SOCKET_TYPE_MASK;
-	if (domain == AF_UNIX)
-		return RET_ALLOW;
-	if (domain != AF_INET && domain != AF_INET6)
-		return RET_EAFNOSUPPORT;
-	if (type != SOCK_STREAM && type != SOCK_DGRAM)
-		return RET_EPERM;
-	return protocol == 0 || protocol == IPPROTO_TCP || protocol == IPPROTO_UDP ? RET_ALLOW : RET_EPERM;
-}
-
-uint32_t filter_expect(uint32_t arch, uint32_t nr, const uint64_t args[6])
-{
-	/* The kernel takes these arguments as int; what stands in the upper half is not looked at by either side. */
-	uint32_t a0 = (uint32_t)args[0], a1 = (uint32_t)args[1], a2 = (uint32_t)args[2];
-
-	if (arch != NATIVE_ARCH || nr >= NR_MAX)
-		return RET_ENOSYS;
-	switch (filter_action(nr)) {
-	case FILTER_ALLOW:
-		return RET_ALLOW;
-	case FILTER_EPERM:
-		return RET_EPERM;
-	case FILTER_CLONE:
-		return a0 & NEW_NAMESPACES ? RET_EPERM : RET_ALLOW;
-	case FILTER_UNSHARE:
-		return a0 & (NEW_NAMESPACES | NEW_TIME) ? RET_EPERM : RET_ALLOW;
-	case FILTER_IOCTL:
-		return a1 == TIOCSTI || a1 == TIOCLINUX_ ? RET_EPERM : RET_ALLOW;
-	case FILTER_SOCKET:
-		return expect_socket(a0, a1, a2);
-	case FILTER_PERSONALITY:
-		return a0 == 0 || a0 == ASK_PERSONALITY ? RET_ALLOW : RET_EPERM;
-	case FILTER_PRLIMIT:
-		return a0 == 0 ? RET_ALLOW : RET_EPERM;
-	case FILTER_ENOSYS:
-	case FILTER_ACTION_COUNT_:
-		break;
-	}
-	return RET_ENOSYS;
-}
-
-/* ---- the compiler ---- */
 
 struct range {
 	uint32_t from; /* up to the next range's from */
@@ -158,21 +70,33 @@ static void emit_leaf(struct compiler *c, enum filter_action a)
 	c->jumps[a][c->n_jumps[a]++] = emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
 }
 
+/* Instructions that emit_tree() makes of so many ranges. */
+static size_t tree_size(size_t lo, size_t hi)
+{
+	size_t mid = lo + (hi - lo) / 2, left;
+
+	if (hi - lo <= 1)
+		return hi - lo;
+	left = tree_size(lo, mid);
+	return (left > UINT8_MAX ? 2 : 1) + left + tree_size(mid, hi);
+}
+
 /* A balanced tree over ranges[lo..hi): "not below the middle" goes right. */
 static void emit_tree(struct compiler *c, size_t lo, size_t hi)
 {
-	size_t mid = lo + (hi - lo) / 2, at, right;
+	size_t mid = lo + (hi - lo) / 2, left = tree_size(lo, mid);
 
 	if (hi - lo == 1) {
 		emit_leaf(c, c->ranges[lo].action);
 		return;
 	}
-	at = emit(c, BPF_JMP | BPF_JGE | BPF_K, c->ranges[mid].from, 0, 0);
+	/* A branch reaches 255 instructions far; a left half that is longer is jumped over. */
+	if (left > UINT8_MAX) {
+		(void)emit(c, BPF_JMP | BPF_JGE | BPF_K, c->ranges[mid].from, 0, 1);
+		(void)emit(c, BPF_JMP | BPF_JA, (uint32_t)left, 0, 0);
+	} else
+		(void)emit(c, BPF_JMP | BPF_JGE | BPF_K, c->ranges[mid].from, (uint8_t)left, 0);
 	emit_tree(c, lo, mid);
-	right = c->out->n - at - 1;
-	if (right > UINT8_MAX)
-		c->failed = true;
-	c->out->insn[at].jt = (uint8_t)right;
 	emit_tree(c, mid, hi);
 }
 
@@ -203,6 +127,73 @@ static void emit_socket_check(struct compiler *c)
 	emit_ret(c, RET_EPERM);
 }
 
+static void emit_ioctl_check(struct compiler *c)
+{
+	emit_load(c, arg_low(1));
+	emit_ret_if(c, TIOCSTI, RET_EPERM);
+	emit_ret_if(c, TIOCLINUX_, RET_EPERM);
+	emit_ret_if(c, TIOCSETD, RET_EPERM);
+	emit_ret(c, RET_ALLOW);
+}
+
+static void emit_personality_check(struct compiler *c)
+{
+	emit_load(c, arg_low(0));
+	emit_ret_if(c, 0, RET_ALLOW);
+	emit_ret_if(c, ASK_PERSONALITY, RET_ALLOW);
+	emit_ret(c, RET_EPERM);
+}
+
+/* Argument `arg` is k: one answer; anything else: the other. */
+static void emit_equal_check(struct compiler *c, unsigned arg, uint32_t k, uint32_t yes, uint32_t no)
+{
+	emit_load(c, arg_low(arg));
+	emit_ret_if(c, k, yes);
+	emit_ret(c, no);
+}
+
+/* Falls through when the pointer is not NULL; returns `value` when it is. */
+static void emit_ret_if_null(struct compiler *c, unsigned arg, uint32_t value)
+{
+	emit_load(c, arg_low(arg));
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	emit_load(c, arg_low(arg) + sizeof(uint32_t));
+	emit_ret_if(c, 0, value);
+}
+
+static void emit_prlimit_check(struct compiler *c)
+{
+	emit_load(c, arg_low(0));
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_ret(c, RET_EPERM);
+	emit_load(c, arg_low(1));
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, RLIMIT_CORE, 1, 0);
+	emit_ret(c, RET_ALLOW);
+	emit_ret_if_null(c, 2, RET_ALLOW);
+	emit_ret_if_null(c, 3, RET_DONE);
+	emit_ret(c, RET_EPERM);
+}
+
+static void emit_priority_check(struct compiler *c, uint32_t process, uint32_t user)
+{
+	emit_load(c, arg_low(0));
+	emit_ret_if(c, user, RET_EPERM);
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, process, 1, 0);
+	emit_ret(c, RET_ALLOW);
+	emit_equal_check(c, 1, WARDEN_PID, RET_EPERM, RET_ALLOW);
+}
+
+static void emit_mknod_check(struct compiler *c, unsigned arg)
+{
+	emit_load(c, arg_low(arg));
+	(void)emit(c, BPF_ALU | BPF_AND | BPF_K, S_IFMT, 0, 0);
+	emit_ret_if(c, 0, RET_ALLOW);
+	emit_ret_if(c, S_IFREG, RET_ALLOW);
+	emit_ret_if(c, S_IFIFO, RET_ALLOW);
+	emit_ret_if(c, S_IFSOCK, RET_ALLOW);
+	emit_ret(c, RET_EPERM);
+}
+
 static void emit_check(struct compiler *c, enum filter_action a)
 {
 	switch (a) {
@@ -213,24 +204,37 @@ static void emit_check(struct compiler *c, enum filter_action a)
 		emit_mask_check(c, 0, NEW_NAMESPACES | NEW_TIME);
 		break;
 	case FILTER_IOCTL:
-		emit_load(c, arg_low(1));
-		emit_ret_if(c, TIOCSTI, RET_EPERM);
-		emit_ret_if(c, TIOCLINUX_, RET_EPERM);
-		emit_ret(c, RET_ALLOW);
+		emit_ioctl_check(c);
 		break;
 	case FILTER_SOCKET:
 		emit_socket_check(c);
 		break;
+	case FILTER_SOCKETPAIR:
+		emit_equal_check(c, 0, AF_UNIX, RET_ALLOW, RET_EAFNOSUPPORT);
+		break;
 	case FILTER_PERSONALITY:
-		emit_load(c, arg_low(0));
-		emit_ret_if(c, 0, RET_ALLOW);
-		emit_ret_if(c, ASK_PERSONALITY, RET_ALLOW);
-		emit_ret(c, RET_EPERM);
+		emit_personality_check(c);
 		break;
 	case FILTER_PRLIMIT:
-		emit_load(c, arg_low(0));
-		emit_ret_if(c, 0, RET_ALLOW);
-		emit_ret(c, RET_EPERM);
+		emit_prlimit_check(c);
+		break;
+	case FILTER_SETRLIMIT:
+		emit_equal_check(c, 0, RLIMIT_CORE, RET_DONE, RET_ALLOW);
+		break;
+	case FILTER_SCHED:
+		emit_equal_check(c, 0, WARDEN_PID, RET_EPERM, RET_ALLOW);
+		break;
+	case FILTER_PRIORITY:
+		emit_priority_check(c, PRIORITY_PROCESS, PRIORITY_USER);
+		break;
+	case FILTER_IOPRIO:
+		emit_priority_check(c, IOPRIO_PROCESS, IOPRIO_USER);
+		break;
+	case FILTER_MKNOD:
+		emit_mknod_check(c, 1);
+		break;
+	case FILTER_MKNODAT:
+		emit_mknod_check(c, 2);
 		break;
 	case FILTER_ENOSYS:
 	case FILTER_EPERM:

@@ -22,10 +22,17 @@ enum filter_action {
 	/* allowed when the arguments pass */
 	FILTER_CLONE,       /* no new namespace */
 	FILTER_UNSHARE,     /* no new namespace */
-	FILTER_IOCTL,       /* not TIOCSTI, TIOCLINUX */
+	FILTER_IOCTL,       /* nothing that types into a terminal or loads a line discipline */
 	FILTER_SOCKET,      /* unix; inet stream and datagram with their usual protocols */
+	FILTER_SOCKETPAIR,  /* unix */
 	FILTER_PERSONALITY, /* ask, or the default */
-	FILTER_PRLIMIT,     /* oneself */
+	FILTER_PRLIMIT,     /* oneself; the limit on cores stays as it is, whatever is asked */
+	FILTER_SETRLIMIT,   /* the same */
+	FILTER_SCHED,       /* not pid 1: who can starve it can outlive the deadline */
+	FILTER_PRIORITY,    /* not pid 1, not a whole user */
+	FILTER_IOPRIO,      /* the same */
+	FILTER_MKNOD,       /* files, pipes and sockets; no device, no whiteout of an overlay */
+	FILTER_MKNODAT,     /* the same */
 	FILTER_ACTION_COUNT_
 };
 

@@ -6,9 +6,9 @@
 #include "sandbox/filter_numbers.h"
 #include "sandbox/filter_priv.h"
 
-#define R(name, action)                      \
-	{                                    \
-		__NR_##name, FILTER_##action \
+#define R(name, action)                             \
+	{                                           \
+		#name, __NR_##name, FILTER_##action \
 	}
 
 /* clang-format off */
@@ -19,7 +19,7 @@ const struct filter_row filter_rows[] = {
 	R(chdir, ALLOW), R(chmod, ALLOW), R(chown, ALLOW), R(chroot, EPERM), R(clock_adjtime, EPERM),
 	R(clock_getres, ALLOW), R(clock_gettime, ALLOW), R(clock_nanosleep, ALLOW), R(clock_settime, EPERM),
 	R(clone, CLONE), R(close, ALLOW), R(close_range, ALLOW), R(connect, ALLOW), R(copy_file_range, ALLOW),
-	R(creat, ALLOW), R(create_module, EPERM), R(delete_module, EPERM), { __NR_dup, FILTER_ALLOW }, R(dup2, ALLOW),
+	R(creat, ALLOW), R(create_module, EPERM), R(delete_module, EPERM), { "dup", __NR_dup, FILTER_ALLOW }, R(dup2, ALLOW),
 	R(dup3, ALLOW), R(epoll_create, ALLOW), R(epoll_create1, ALLOW), R(epoll_ctl, ALLOW),
 	R(epoll_ctl_old, ALLOW), R(epoll_pwait, ALLOW), R(epoll_pwait2, ALLOW), R(epoll_wait, ALLOW),
 	R(eventfd, ALLOW), R(eventfd2, ALLOW), R(execve, ALLOW), R(execveat, ALLOW), R(exit, ALLOW),
@@ -40,7 +40,7 @@ const struct filter_row filter_rows[] = {
 	R(inotify_add_watch, ALLOW), R(inotify_init, ALLOW), R(inotify_init1, ALLOW), R(inotify_rm_watch, ALLOW),
 	R(io_cancel, ALLOW), R(io_destroy, ALLOW), R(io_getevents, ALLOW), R(io_pgetevents, ALLOW),
 	R(io_setup, ALLOW), R(io_submit, ALLOW), R(ioctl, IOCTL), R(ioperm, EPERM), R(iopl, EPERM),
-	R(ioprio_get, ALLOW), R(ioprio_set, ALLOW), R(kcmp, EPERM), R(kexec_file_load, EPERM),
+	R(ioprio_get, ALLOW), R(ioprio_set, IOPRIO), R(kcmp, EPERM), R(kexec_file_load, EPERM),
 	R(kexec_load, EPERM), R(keyctl, EPERM), R(kill, ALLOW), R(landlock_add_rule, ALLOW),
 	R(landlock_create_ruleset, ALLOW), R(landlock_restrict_self, ALLOW), R(lchown, ALLOW),
 	R(lgetxattr, ALLOW), R(link, ALLOW), R(linkat, ALLOW), R(listen, ALLOW), R(listxattr, ALLOW),
@@ -48,8 +48,8 @@ const struct filter_row filter_rows[] = {
 	R(lseek, ALLOW), R(lsetxattr, ALLOW), R(lsm_get_self_attr, EPERM), R(lsm_list_modules, EPERM),
 	R(lsm_set_self_attr, EPERM), R(lstat, ALLOW), R(madvise, ALLOW), R(map_shadow_stack, ALLOW),
 	R(mbind, EPERM), R(membarrier, ALLOW), R(memfd_create, ALLOW), R(memfd_secret, EPERM),
-	R(migrate_pages, EPERM), R(mincore, ALLOW), R(mkdir, ALLOW), R(mkdirat, ALLOW), R(mknod, EPERM),
-	R(mknodat, EPERM), R(mlock, ALLOW), R(mlock2, ALLOW), R(mlockall, ALLOW), R(mmap, ALLOW),
+	R(migrate_pages, EPERM), R(mincore, ALLOW), R(mkdir, ALLOW), R(mkdirat, ALLOW), R(mknod, MKNOD),
+	R(mknodat, MKNODAT), R(mlock, ALLOW), R(mlock2, ALLOW), R(mlockall, ALLOW), R(mmap, ALLOW),
 	R(modify_ldt, EPERM), R(mount, EPERM), R(move_pages, EPERM), R(mprotect, ALLOW), R(mq_getsetattr, ALLOW),
 	R(mq_notify, ALLOW), R(mq_open, ALLOW), R(mq_timedreceive, ALLOW), R(mq_timedsend, ALLOW),
 	R(mq_unlink, ALLOW), R(mremap, ALLOW), R(mseal, ALLOW), R(msgctl, ALLOW), R(msgget, ALLOW),
@@ -71,18 +71,18 @@ const struct filter_row filter_rows[] = {
 	R(rt_sigsuspend, ALLOW), R(rt_sigtimedwait, ALLOW), R(rt_tgsigqueueinfo, ALLOW),
 	R(sched_get_priority_max, ALLOW), R(sched_get_priority_min, ALLOW), R(sched_getaffinity, ALLOW),
 	R(sched_getattr, ALLOW), R(sched_getparam, ALLOW), R(sched_getscheduler, ALLOW),
-	R(sched_rr_get_interval, ALLOW), R(sched_setaffinity, ALLOW), R(sched_setattr, ALLOW),
-	R(sched_setparam, ALLOW), R(sched_setscheduler, ALLOW), R(sched_yield, ALLOW), R(seccomp, ALLOW),
+	R(sched_rr_get_interval, ALLOW), R(sched_setaffinity, SCHED), R(sched_setattr, SCHED),
+	R(sched_setparam, SCHED), R(sched_setscheduler, SCHED), R(sched_yield, ALLOW), R(seccomp, ALLOW),
 	R(security, EPERM), R(select, ALLOW), R(semctl, ALLOW), R(semget, ALLOW), R(semop, ALLOW),
 	R(semtimedop, ALLOW), R(sendfile, ALLOW), R(sendmmsg, ALLOW), R(sendmsg, ALLOW), R(sendto, ALLOW),
 	R(set_mempolicy, EPERM), R(set_mempolicy_home_node, EPERM), R(set_robust_list, ALLOW),
 	R(set_thread_area, ALLOW), R(set_tid_address, ALLOW), R(setdomainname, EPERM), R(setfsgid, ALLOW),
 	R(setfsuid, ALLOW), R(setgid, ALLOW), R(setgroups, ALLOW), R(sethostname, EPERM), R(setitimer, ALLOW),
-	R(setns, EPERM), R(setpgid, ALLOW), R(setpriority, ALLOW), R(setregid, ALLOW), R(setresgid, ALLOW),
-	R(setresuid, ALLOW), R(setreuid, ALLOW), R(setrlimit, ALLOW), R(setsid, ALLOW), R(setsockopt, ALLOW),
+	R(setns, EPERM), R(setpgid, ALLOW), R(setpriority, PRIORITY), R(setregid, ALLOW), R(setresgid, ALLOW),
+	R(setresuid, ALLOW), R(setreuid, ALLOW), R(setrlimit, SETRLIMIT), R(setsid, ALLOW), R(setsockopt, ALLOW),
 	R(settimeofday, EPERM), R(setuid, ALLOW), R(setxattr, ALLOW), R(setxattrat, ALLOW), R(shmat, ALLOW),
 	R(shmctl, ALLOW), R(shmdt, ALLOW), R(shmget, ALLOW), R(shutdown, ALLOW), R(sigaltstack, ALLOW),
-	R(signalfd, ALLOW), R(signalfd4, ALLOW), R(socket, SOCKET), R(socketpair, ALLOW), R(splice, ALLOW),
+	R(signalfd, ALLOW), R(signalfd4, ALLOW), R(socket, SOCKET), R(socketpair, SOCKETPAIR), R(splice, ALLOW),
 	R(stat, ALLOW), R(statfs, ALLOW), R(statx, ALLOW), R(swapoff, EPERM), R(swapon, EPERM), R(symlink, ALLOW),
 	R(symlinkat, ALLOW), R(sync, ALLOW), R(sync_file_range, ALLOW), R(syncfs, ALLOW), R(sysfs, EPERM),
 	R(sysinfo, ALLOW), R(syslog, EPERM), R(tee, ALLOW), R(tgkill, ALLOW), R(time, ALLOW),
