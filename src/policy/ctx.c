@@ -12,15 +12,27 @@
 
 static const struct origin builtin = { .kind = ORIGIN_BUILTIN };
 
+/* Most texts are short: only a long one is formatted twice. */
 static __attribute__((format(printf, 2, 0))) struct str keep(struct arena *a, const char *fmt, va_list ap)
 {
-	char text[TEXT_MAX];
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	char text[200];
+	char *large;
+	va_list again;
+	int n;
 
-	if (n <= 0)
-		return (struct str){ .p = "", .n = 0 };
-	return arena_str(
-		a, (struct str){ .p = text, .n = (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1 });
+	va_copy(again, ap);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	if (n >= (int)sizeof(text)) {
+		n = n < TEXT_MAX ? n : TEXT_MAX - 1;
+		large = arena_alloc(a, TEXT_MAX, 1);
+		if (large)
+			(void)vsnprintf(large, TEXT_MAX, fmt, again);
+		va_end(again);
+		return (struct str){ .p = large ? large : "", .n = large ? (size_t)n : 0 };
+	}
+	va_end(again);
+	return n > 0 ? arena_str(a, (struct str){ .p = text, .n = (size_t)n })
+		     : (struct str){ .p = "", .n = 0 };
 }
 
 static struct reason *reason_slot(struct ctx *x)

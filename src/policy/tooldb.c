@@ -6,7 +6,7 @@
 static const struct str *alias_find(const struct tool_alias *t, struct str name)
 {
 	for (; t->alias.p; t++)
-		if (str_eq_nocase(t->alias, name))
+		if (t->alias.n == name.n && str_eq_nocase(t->alias, name))
 			return &t->name;
 	return NULL;
 }
@@ -45,7 +45,7 @@ bool tool_group(enum compat compat, struct str group, struct strs *ret)
 	const struct tool_group *g = tool_groups(compat, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (str_eq_nocase(g[i].name, group)) {
+		if (g[i].name.n == group.n && str_eq_nocase(g[i].name, group)) {
 			*ret = g[i].members;
 			return true;
 		}
