@@ -25,14 +25,12 @@ enum option_type {
 };
 
 struct option_info {
-	const char *key;
-	enum option_type type;
-	size_t offset; /* in struct settings */
-	unsigned flags;
-	const char *def;
-	double min, max;
+	const char *key, *def, *help;
 	const struct enum_name *names;
-	const char *help;
+	double min, max;
+	size_t offset; /* in struct settings */
+	enum option_type type;
+	unsigned flags;
 };
 const struct option_info *option_info(enum option id);
 bool option_find(struct str key, enum option *ret); /* exact dotted key */

@@ -43,22 +43,26 @@ static bool is_word(struct str s)
 	return s.n > 1; /* one letter is a drive, for those who have drives */
 }
 
+static int unknown_format(struct str arg, struct str word, struct err *e)
+{
+	const char *near = enum_closest(format_names, word);
+
+	return err_set(e, ERR_USAGE,
+		       "'" STR_FMT "': unknown format '" STR_FMT
+		       "', accepted: creel, athena, openclaw, allowlist, "
+		       "openclaw-net or ansible%s%s%s",
+		       STR_ARG(arg), STR_ARG(word), near ? "; did you mean '" : "", near ? near : "",
+		       near ? "'?" : "");
+}
+
 int config_source_parse(struct str arg, struct config_source *ret, struct err *e)
 {
 	struct config_source s = { .detect = true, .path = arg };
 	struct str word, path;
-	const char *near;
 
 	if (str_cut(arg, ':', &word, &path) && is_word(word)) {
-		if (!format_parse(word, &s.format)) {
-			near = enum_closest(format_names, word);
-			return err_set(e, ERR_USAGE,
-				       "'" STR_FMT "': unknown format '" STR_FMT
-				       "', accepted: creel, athena, openclaw, "
-				       "allowlist, openclaw-net or ansible%s%s%s",
-				       STR_ARG(arg), STR_ARG(word), near ? "; did you mean '" : "",
-				       near ? near : "", near ? "'?" : "");
-		}
+		if (!format_parse(word, &s.format))
+			return unknown_format(arg, word, e);
 		s.detect = false;
 		s.path = path;
 	}

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 /* What cannot be read is told where it was asked for; a flag says no more than the name itself does. */
 static void cannot(struct load *l, struct str path, const struct origin *asked_by, const char *what)
@@ -56,7 +57,7 @@ static bool read_whole(struct load *l, struct str path, struct str *ret, struct 
 	*ret_why = r == -EFBIG    ? "larger than 8 MiB, accepted: at most 8388608 bytes"
 		   : r == -ENODEV ? "not a regular file"
 		   : r == -EINVAL ? "the name holds a NUL character"
-				  : strerror(-r);
+				  : strerrordesc_np(-r);
 	return false;
 }
 

@@ -97,7 +97,7 @@ bool read_import(struct load *l, const struct value *v, const struct at *at, str
 }
 
 static bool no_loop(struct load *l, const struct config_source *s, const struct stat *st,
-		    const struct chain *up, unsigned depth)
+		    const struct chain *up, unsigned depth, size_t n_read)
 {
 	for (const struct chain *c = up; c; c = c->up) {
 		if (c->dev != st->st_dev || c->ino != st->st_ino)
@@ -107,14 +107,16 @@ static bool no_loop(struct load *l, const struct config_source *s, const struct 
 			 STR_ARG(up->path));
 		return false;
 	}
-	if (depth <= IMPORT_DEPTH_MAX)
+	if (depth <= IMPORT_DEPTH_MAX && n_read <= IMPORT_COUNT_MAX)
 		return true;
 	diag_add(l->diags, SEVERITY_ERROR, "import_depth", &s->origin, STR("import"),
-		 "'" STR_FMT "' is imported %u levels deep, accepted: at most %d", STR_ARG(s->path), depth,
-		 IMPORT_DEPTH_MAX);
+		 "'" STR_FMT
+		 "' is imported %u levels deep as file %zu, accepted: at most %d levels and %d files",
+		 STR_ARG(s->path), depth, n_read, IMPORT_DEPTH_MAX, IMPORT_COUNT_MAX);
 	return false;
 }
 
+/* no_loop() ends every chain of imports. NOLINTBEGIN(misc-no-recursion) */
 static void gather_one(struct load *l, struct sources *all, const struct config_source *s,
 		       const struct chain *up, unsigned depth);
 
@@ -158,7 +160,10 @@ static void gather_one(struct load *l, struct sources *all, const struct config_
 	struct stat st;
 	struct chain self;
 
-	if (!load_text(l, src.path, &s->origin, &text, &st) || !no_loop(l, s, &st, up, depth))
+	if (all->n_read > IMPORT_COUNT_MAX) /* told once */
+		return;
+	all->n_read++;
+	if (!load_text(l, src.path, &s->origin, &text, &st) || !no_loop(l, s, &st, up, depth, all->n_read))
 		return;
 	if (s->detect) {
 		if (!load_detect(l, src.path, text, &src.format, &src.root))
@@ -173,6 +178,8 @@ static void gather_one(struct load *l, struct sources *all, const struct config_
 		gather_imports(l, all, src.root, &self, depth);
 	add(l, all, &src);
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static void gather_canonical(struct load *l, struct sources *all)
 {

@@ -11,6 +11,7 @@
 
 #define CONFIG_FILE_MAX ((size_t)8 << 20)
 #define IMPORT_DEPTH_MAX 8
+#define IMPORT_COUNT_MAX 256
 
 /* One file, read and parsed. */
 struct source {
@@ -23,6 +24,7 @@ struct source {
 struct sources {
 	struct source *v;
 	size_t n, cap;
+	size_t n_read; /* files that were opened, whether they took part or not */
 };
 
 /* file.c. *ret_st tells which file it was. */

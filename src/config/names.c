@@ -21,8 +21,11 @@ static struct str lower(struct load *l, struct str s)
 
 	if (!p)
 		return (struct str){ .p = "", .n = 0 };
-	for (size_t i = 0; i < s.n; i++)
-		p[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] - 'A' + 'a') : s.p[i];
+	for (size_t i = 0; i < s.n; i++) {
+		p[i] = s.p[i];
+		if (p[i] >= 'A' && p[i] <= 'Z')
+			p[i] = (char)(p[i] | 0x20);
+	}
 	return (struct str){ .p = p, .n = s.n };
 }
 

@@ -49,6 +49,7 @@ static size_t flat_columns(const struct node *n)
 	return columns;
 }
 
+/* As deep as the tree, and who builds it keeps it shallow. NOLINTBEGIN(misc-no-recursion) */
 static void put_value(struct buf *out, const struct style *st, const struct node *n, unsigned depth);
 
 static void put_flat(struct buf *out, const struct node *n)
@@ -117,6 +118,8 @@ static void put_value(struct buf *out, const struct style *st, const struct node
 	buf_puts(out, " }");
 }
 
+/* NOLINTEND(misc-no-recursion) */
+
 void print_json5(struct buf *out, const struct node *root, bool with_origin)
 {
 	const struct style st = { .json5 = true, .origin = with_origin };
@@ -133,7 +136,7 @@ void print_json(struct buf *out, const struct node *root, bool with_origin)
 	buf_putc(out, '\n');
 }
 
-/* Quoted scalars only: no plain word of YAML can then mean something else. */
+/* Quoted scalars only: no plain word of YAML can then mean something else. NOLINTBEGIN(misc-no-recursion) */
 static void put_yaml(struct buf *out, const struct node *n, unsigned depth, bool in_list)
 {
 	for (const struct node *c = n->first; c; c = c->next) {
@@ -158,6 +161,8 @@ static void put_yaml(struct buf *out, const struct node *n, unsigned depth, bool
 		put_yaml(out, c, depth + 1, n->kind == NODE_ARR);
 	}
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 void print_yaml(struct buf *out, const struct node *root)
 {

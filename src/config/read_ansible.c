@@ -117,11 +117,11 @@ static void settle_list(struct load *l, enum option id, const struct ansible_val
 {
 	struct settings *s = &l->c->base;
 	const struct ansible *a = l->ansible;
+	const struct strs none = { 0 };
 
 	s->has[id] = base->has || extra.n || a->single;
 	s->origin[id] = a->single ? a->single_origin : extra.n ? *extra_origin : base->origin;
-	*(struct strs *)option_field(s, id) =
-		a->single ? (struct strs){ 0 } : load_unite(l, base->list, extra);
+	*(struct strs *)option_field(s, id) = a->single ? none : load_unite(l, base->list, extra);
 }
 
 /* What is in force, out of what the variables say. */
@@ -168,8 +168,8 @@ static bool take_bool(struct arrival *x, bool *ret)
 static void take_enabled(struct arrival *x, struct ansible *a)
 {
 	struct origin o = origin_of(&x->at, &x->v);
-	struct str name;
-	bool on;
+	struct str name = { 0 };
+	bool on = false;
 
 	if (x->v.kind == VALUE_STR && is_reference(x->v.s, &name) && str_eq(name, STR("docker_enabled"))) {
 		a->sandbox_off = a->ignores_docker = false;
@@ -184,7 +184,7 @@ static void take_enabled(struct arrival *x, struct ansible *a)
 
 static void take_docker(struct arrival *x, struct ansible *a)
 {
-	bool on;
+	bool on = false;
 
 	if (!take_bool(x, &on))
 		return;
@@ -256,7 +256,7 @@ static bool word_known(struct arrival *x)
 /* Numbers are text to Ansible where text is wanted, and "yes" is true. */
 static bool take_plain(struct arrival *x)
 {
-	bool b;
+	bool b = false;
 
 	if (!word_known(x))
 		return false;

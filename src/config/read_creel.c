@@ -103,6 +103,7 @@ static void read_option(struct load *l, struct settings *s, unsigned need, enum 
 		    need & F_AGENT ? "for one agent" : "by a rule");
 }
 
+/* As deep as the table: its longest key has five words. NOLINTBEGIN(misc-no-recursion) */
 static void read_one(struct load *l, struct settings *s, unsigned need, const struct member *m,
 		     const struct at *at, struct str path)
 {
@@ -124,13 +125,14 @@ static void read_one(struct load *l, struct settings *s, unsigned need, const st
 		read_options(l, s, need, &m->v, &down, down_path);
 }
 
-/* Recursion ends with the table: its deepest key has five words. */
 void read_options(struct load *l, struct settings *s, unsigned need, const struct value *obj,
 		  const struct at *at, struct str path)
 {
 	for (size_t i = 0; i < obj->obj.n; i++)
 		read_one(l, s, need, &obj->obj.m[i], at, path);
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 bool read_creel_member(struct load *l, const struct member *m, const struct at *at)
 {

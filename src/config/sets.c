@@ -134,7 +134,8 @@ void load_set_arg(struct load *l, struct str arg)
 	struct origin o = flag_origin(l, (struct str){ 0 });
 
 	if (!utf8_valid(text)) {
-		diag_add(l->diags, SEVERITY_ERROR, "bad_syntax", &o, (struct str){ 0 }, "not UTF-8, accepted: text");
+		diag_add(l->diags, SEVERITY_ERROR, "bad_syntax", &o, (struct str){ 0 },
+			 "not UTF-8, accepted: text");
 		return;
 	}
 	if (text.n && text.p[0] == '{') {

@@ -54,8 +54,8 @@ static void put_net_tool(struct foreign *x, struct node *tools, const struct too
 	static const char *const modes[ENFORCE_COUNT_] = {
 		[ENFORCE_OFF] = "None", [ENFORCE_PREFER] = "Prefer", [ENFORCE_REQUIRE] = "Require"
 	};
-	struct node *n =
-		node_add(x->a, tools, str_eq(t->tool, STR("exec")) ? STR("shell") : t->tool, NODE_OBJ);
+	struct str name = str_eq(t->tool, STR("exec")) ? STR("shell") : t->tool;
+	struct node *n = node_add(x->a, tools, name, NODE_OBJ);
 
 	if (t->has_enforce)
 		put_z(x, n, "Mode", modes[t->enforce]);
@@ -116,7 +116,7 @@ void show_ansible(struct foreign *x)
 {
 	const struct settings *s = &x->c->base;
 
-	node_bool(node_at(x->a, x->root, "sandbox_enabled", NODE_TEXT), true);
+	put_z(x, x->root, "sandbox_enabled", "{{ docker_enabled }}");
 	x->carried[OPT_VAULT_ENABLED] = true;
 	for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]); i++) {
 		struct node *n = node_at(x->a, x->root, vars[i].name, NODE_TEXT);

@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct option_info table[] = {
 #define OPT(id, field, type, key, flags, def, min, max, names, help) \
-	[OPT_##id] = { key, TYPE_##type, offsetof(struct settings, field), flags, def, min, max, names, help },
+	[OPT_##id] = { key, def, help, names, min, max, offsetof(struct settings, field), TYPE_##type, flags },
 #include "model/options.def"
 #undef OPT
 };

@@ -122,7 +122,7 @@ static bool bool_from(struct str text, struct value *ret)
 bool set_from_text(const struct set *t, struct value *ret)
 {
 	struct str text = str_trim(t->v->s);
-	char first = text.n ? text.p[0] : '\0';
+	bool is_array = str_starts(text, STR("[")), is_object = str_starts(text, STR("{"));
 
 	*ret = *t->v;
 	switch (t->info->type) {
@@ -134,10 +134,10 @@ bool set_from_text(const struct set *t, struct value *ret)
 		return number_from(text, ret) || set_wrong_type(t->l, t->at, t->v, "a number");
 	case TYPE_LIST:
 	case TYPE_BINDS:
-		return first == '[' ? parse_json(t, text, ret) : split_list(t, text, ret);
+		return is_array ? parse_json(t, text, ret) : split_list(t, text, ret);
 	case TYPE_MAP:
 	case TYPE_ENV:
-		return first == '{' ? parse_json(t, text, ret) : split_pairs(t, text, ret);
+		return is_object ? parse_json(t, text, ret) : split_pairs(t, text, ret);
 	case TYPE_LAYERS:
 	case TYPE_LISTMAP:
 		return text.n == 0 ? split_pairs(t, text, ret) : parse_json(t, text, ret);

@@ -103,6 +103,7 @@ enum option {
 	OPT_COUNT_
 };
 
+/* In the order of the table, not of the sizes. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct settings {
 #define OPT(id, field, type, key, flags, def, min, max, names, help) OPT_C_##type field;
 #include "model/options.def"

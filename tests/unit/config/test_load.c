@@ -332,7 +332,7 @@ TEST(imports_deeper_than_eight_levels_are_refused)
 	use_file(&w, "creel:creel.json5");
 	load_it(&w);
 	CHECK_TOLD(&w, "8.json5:1:");
-	CHECK_TOLD(&w, "is imported 9 levels deep, accepted: at most 8");
+	CHECK_TOLD(&w, "is imported 9 levels deep as file 10, accepted: at most 8 levels");
 
 	loading_init(&v);
 	for (int i = 1; i <= 8; i++)
@@ -343,6 +343,31 @@ TEST(imports_deeper_than_eight_levels_are_refused)
 	load_creel(&v, "{import:[{format:'creel',path:'1.json5'}]}");
 	CHECK_LOADS(&v);
 	assert_int_equal(v.c->n_imports, 9);
+}
+
+TEST(more_files_than_256_are_refused_once)
+{
+	_cleanup_loading_ struct loading w = { 0 };
+	struct buf b = { 0 };
+
+	loading_init(&w);
+	put_file(&w, "c.json5", "{}");
+	buf_init(&b, 1 << 16);
+	buf_puts(&b, "{import:[");
+	for (int i = 0; i < 20; i++)
+		buf_puts(&b, "{format:'creel',path:'c.json5'},");
+	buf_puts(&b, "]}");
+	put_file(&w, "b.json5", b.p);
+	buf_done(&b);
+	buf_init(&b, 1 << 16);
+	buf_puts(&b, "{import:[");
+	for (int i = 0; i < 20; i++)
+		buf_puts(&b, "{format:'creel',path:'b.json5'},");
+	buf_puts(&b, "]}");
+	load_creel(&w, b.p);
+	buf_done(&b);
+	CHECK_TOLD(&w, "as file 257, accepted: at most 8 levels and 256 files");
+	assert_int_equal(w.d.n, 1);
 }
 
 TEST(the_same_file_may_be_imported_by_two_others)
