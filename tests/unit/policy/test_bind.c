@@ -52,6 +52,7 @@ TEST(a_parent_of_something_blocked_is_blocked_too)
 {
 	walls_reset();
 	REFUSED("/:/x:ro", CODE_BIND_BLOCKED);
+	assert_true(memmem(view.why.p, view.why.n, "covers '/'", 10));
 	REFUSED("/var:/x:ro", CODE_BIND_BLOCKED);
 	assert_true(memmem(view.why.p, view.why.n, "covers", 6));
 	REFUSED("/private:/x:ro", CODE_BIND_BLOCKED);

@@ -231,6 +231,16 @@ TEST(d3_1_a_line_with_a_second_command_stays_isolated)
 	}
 }
 
+TEST(d3_1_a_line_for_a_shell_is_not_the_program_sh)
+{
+	dual();
+	SAY(ROUTE_EXEC, route_exec, LIST("sh"));
+	assert_int_equal(route_of(ask_command(GROUP, "ls; curl y")), ROUTE_NONE);
+	SAY(ROUTE_EXEC, route_exec, LIST("*"));
+	assert_int_equal(route_of(ask_command(GROUP, "ls; curl y")), ROUTE_NONE);
+	assert_int_equal(route_of(ask_command(GROUP, "ls -l")), ROUTE_NETWORK);
+}
+
 TEST(d3_2_either_list_alone_makes_the_network_sandbox)
 {
 	sandbox_all();
