@@ -112,6 +112,19 @@ TEST(without_any_backend_a_sandboxed_call_is_refused_and_the_missing_ones_are_na
 	assert_true(has_fix(d, "creel doctor"));
 }
 
+TEST(a_backend_that_is_nearer_to_the_host_than_asked_for_is_not_taken)
+{
+	struct ctx x = { .c = &w.c, .r = &w.r, .a = &w.a, .d = &w.d };
+
+	sandbox_all();
+	CHECK_OK(ask(ALL, "exec"));
+	w.d.code = CODE_UNDECIDED;
+	w.d.n_reasons = w.d.n_warnings = 0;
+	w.d.mode.place_min = PLACE_REMOTE;
+	assert_false(stage_placement(&x));
+	CHECK_CODE(&w.d, CODE_SANDBOX_UNAVAILABLE);
+}
+
 TEST(an_empty_order_is_a_list_of_no_backend)
 {
 	sandbox_all();
