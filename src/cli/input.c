@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int find_home(struct cli *cli, struct str *ret, struct err *e)
@@ -81,6 +82,29 @@ static int assumed_backends(struct str list, unsigned *ret, struct err *e)
 	return 0;
 }
 
+/* The flag is the variable said in another place: the readers see it as that. */
+static void put_state_dir(struct cli *cli)
+{
+	static const char name[] = "OPENCLAW_STATE_DIR=";
+	size_t n = 0, kept = 0;
+	char **copy;
+
+	while (cli->environ[n])
+		n++;
+	copy = ARENA_ARRAY(cli->arena, char *, n + 2);
+	if (!copy)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(cli->environ[i], name, sizeof(name) - 1) != 0)
+			copy[kept++] = cli->environ[i];
+	copy[kept] = arena_alloc(cli->arena, sizeof(name) + cli->state_dir.text.n, 1);
+	if (!copy[kept])
+		return;
+	memcpy(copy[kept], name, sizeof(name) - 1);
+	memcpy(copy[kept] + sizeof(name) - 1, cli->state_dir.text.p, cli->state_dir.text.n);
+	cli->environ = copy;
+}
+
 int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 {
 	const char *openclaw_home = getenv("OPENCLAW_HOME");
@@ -89,6 +113,8 @@ int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 	int r;
 
 	*ret = (struct facts){ .backends = 1u << BACKEND_NATIVE };
+	if (cli->state_dir.has)
+		put_state_dir(cli);
 	r = find_home(cli, &ret->home, e);
 	if (r < 0)
 		return r;
