@@ -78,22 +78,66 @@ void oc_warn(struct oc *o, const struct trail *t, const struct value *v, const c
 	diag_add(o->l->diags, SEVERITY_WARN, code, &origin, at.key, "%s", text);
 }
 
+static struct value copy_of(struct arena *a, const struct value *v)
+{
+	struct value copy = *v;
+
+	if (v->kind == VALUE_ARR) {
+		copy.arr.v = ARENA_ARRAY(a, struct value, v->arr.n);
+		for (size_t i = 0; copy.arr.v && i < v->arr.n; i++)
+			copy.arr.v[i] = copy_of(a, &v->arr.v[i]);
+	} else if (v->kind == VALUE_OBJ) {
+		copy.index = NULL;
+		copy.obj.m = ARENA_ARRAY(a, struct member, v->obj.n);
+		for (size_t i = 0; copy.obj.m && i < v->obj.n; i++) {
+			copy.obj.m[i] = v->obj.m[i];
+			copy.obj.m[i].v = copy_of(a, &v->obj.m[i].v);
+		}
+	}
+	return copy;
+}
+
+/* Fills in and checks; false after an error. */
+static bool prepare(struct oc *o, struct value *root)
+{
+	size_t errors = o->l->diags->n_errors;
+
+	oc_vars(o, root);
+	oc_roster(o, root);
+	oc_check(o, root);
+	if (o->l->diags->n_errors == errors)
+		oc_check_roster(o, root);
+	if (o->l->diags->n_errors == errors)
+		oc_check_cross(o, root);
+	return o->l->diags->n_errors == errors;
+}
+
+/*
+ * Upstream reads a file twice. What env.vars is made of after the first time is in the environment the second time, so
+ * a variable may refer to another one. A file that is refused the first time is refused.
+ */
+static bool read_first(struct oc *o, const struct value *root)
+{
+	size_t told = o->l->diags->n;
+	struct value copy;
+
+	if (!o->compat || !oc_vars_nest(o, root))
+		return true;
+	copy = copy_of(o->l->a, root);
+	if (!prepare(o, &copy))
+		return false;
+	oc_vars_collect(o, &copy);
+	o->l->diags->n = told; /* warnings come again */
+	o->from_list = NULL;
+	return true;
+}
+
 void read_openclaw(struct load *l, struct value *root, struct str file)
 {
 	struct oc o = { .l = l, .compat = l->c->base.compat == COMPAT_OPENCLAW_2026_9, .n_files = 1 };
-	size_t errors = l->diags->n_errors;
 
 	o.files = &file;
 	oc_drop_proto(root);
-	if (!oc_include(&o, root))
-		return;
-	oc_vars(&o, root);
-	oc_roster(&o, root);
-	oc_check(&o, root);
-	if (l->diags->n_errors == errors)
-		oc_check_roster(&o, root);
-	if (l->diags->n_errors == errors)
-		oc_check_cross(&o, root);
-	if (l->diags->n_errors == errors)
+	if (oc_include(&o, root) && read_first(&o, root) && prepare(&o, root))
 		oc_map(&o, root);
 }

@@ -155,16 +155,26 @@ static bool is_marked(const struct value *agent)
 	return mark && mark->kind == VALUE_BOOL && mark->b;
 }
 
-struct str oc_default_agent(struct oc *o, const struct value *root)
+struct str oc_marked_agent(struct oc *o, const struct value *root)
 {
 	const struct value *entries = value_path(root, "agents.entries");
 
-	if (!entries || entries->obj.n == 0)
-		return STR("main");
-	for (size_t i = 0; i < entries->obj.n; i++)
+	for (size_t i = 0; entries && i < entries->obj.n; i++)
 		if (is_marked(&entries->obj.m[i].v))
 			return oc_agent_id(o->l->a, entries->obj.m[i].key);
-	if (entries->obj.n == 1 || o->from_list)
+	return (struct str){ 0 };
+}
+
+struct str oc_default_agent(struct oc *o, const struct value *root)
+{
+	const struct value *entries = value_path(root, "agents.entries");
+	struct str marked = oc_marked_agent(o, root);
+
+	if (!entries || entries->obj.n == 0)
+		return STR("main");
+	if (marked.n > 0)
+		return marked;
+	if (entries->obj.n == 1 || (o->from_list && !o->compat))
 		return oc_agent_id(o->l->a, entries->obj.m[0].key);
 	return (struct str){ 0 };
 }

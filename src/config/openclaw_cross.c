@@ -20,8 +20,9 @@ static struct str effective(const struct value *agent, const struct value *defau
 	return s.n > 0 ? s : text_at(defaults, path);
 }
 
-/* The environment of a container goes through a file of lines: NAME=value. */
-static void check_env(struct oc *o, const struct value *owner, const struct trail *t)
+/* The environment of a container goes through a file of lines: NAME=value. What `over` says too is not looked at. */
+static void check_env(struct oc *o, const struct value *owner, const struct value *over,
+		      const struct trail *t)
 {
 	const struct trail sandbox = { .up = t, .key = STR("sandbox") },
 			   docker = { .up = &sandbox, .key = STR("docker") },
@@ -33,6 +34,8 @@ static void check_env(struct oc *o, const struct value *owner, const struct trai
 		const struct trail down = { .up = &env, .key = m->key };
 		struct str value = oc_expand(o, m->v.s);
 
+		if (value_get(over, m->key))
+			continue;
 		if (!env_name_valid(m->key))
 			oc_bad(o, &down, &m->v, "env_invalid",
 			       "not the name of a variable, accepted: letters, digits and '_', no digit in front");
@@ -55,28 +58,22 @@ static void check_envs(struct oc *o, const struct value *agents, const struct tr
 			   at_entries = { .up = t, .key = STR("entries") };
 	const struct value *defaults = value_get(agents, STR("defaults")),
 			   *entries = value_get(agents, STR("entries"));
-	bool need_defaults = !entries || entries->obj.n == 0;
+	bool alone = !entries || entries->obj.n == 0;
 
-	if (need_defaults)
-		need_defaults = is_container(text_at(defaults, "sandbox.backend"));
+	if (alone && is_container(text_at(defaults, "sandbox.backend")))
+		check_env(o, defaults, NULL, &at_defaults);
 	for (size_t i = 0; entries && i < entries->obj.n; i++) {
 		const struct value *agent = &entries->obj.m[i].v;
 		const struct trail down = { .up = &at_entries, .key = entries->obj.m[i].key };
 
+		bool shared = str_eq(effective(agent, defaults, "sandbox.scope"), STR("shared"));
+
 		if (!is_container(effective(agent, defaults, "sandbox.backend")))
 			continue;
-		need_defaults = true;
-		if (!str_eq(effective(agent, defaults, "sandbox.scope"), STR("shared")))
-			check_env(o, agent, &down);
+		if (!shared)
+			check_env(o, agent, NULL, &down);
+		check_env(o, defaults, shared ? NULL : value_path(agent, "sandbox.docker.env"), &at_defaults);
 	}
-	if (need_defaults)
-		check_env(o, defaults, &at_defaults);
-}
-
-/* "~", "~/x", "~\\x" */
-static bool is_home(struct str s)
-{
-	return s.p[0] == '~' && (s.n == 1 || s.p[1] == '/' || s.p[1] == '\\');
 }
 
 static void check_ssh_root(struct oc *o, const struct value *owner, const struct trail *t)
@@ -90,38 +87,27 @@ static void check_ssh_root(struct oc *o, const struct value *owner, const struct
 	if (!root)
 		return;
 	s = oc_trim(root->s);
-	if (s.n == 0 || !(s.p[0] == '/' || s.p[0] == '\\' || is_home(s)))
+	if (s.n == 0 || !(s.p[0] == '/' || s.p[0] == '\\' || oc_path_is_tilde(s)))
 		oc_bad(o, &down, root, "ssh_root",
 		       "not an absolute path, accepted: a path that starts with '/'");
 }
 
-/*
- * Upstream refuses a bad root only when it answers for an agent that has it. A file is loaded before anybody
- * asks, so under compat it is refused for the agent that is answered for by default, and in documents mode
- * for every agent.
- */
+/* Upstream refuses a bad root only when it answers for an agent that has it; so does the decision, under compat. */
 static void check_ssh(struct oc *o, const struct value *root, const struct trail *t)
 {
 	const struct trail at_defaults = { .up = t, .key = STR("defaults") },
 			   at_entries = { .up = t, .key = STR("entries") };
 	const struct value *defaults = value_path(root, "agents.defaults"),
 			   *entries = value_path(root, "agents.entries");
-	struct str who = oc_default_agent(o, root);
-	bool overridden = false;
 
 	for (size_t i = 0; entries && i < entries->obj.n; i++) {
 		const struct member *m = &entries->obj.m[i];
 		const struct trail down = { .up = &at_entries, .key = m->key };
-		bool is_default = str_eq(oc_agent_id(o->l->a, m->key), who);
 
-		if (str_eq(effective(&m->v, defaults, "sandbox.scope"), STR("shared")) ||
-		    (o->compat && !is_default))
-			continue;
-		check_ssh_root(o, &m->v, &down);
-		overridden = overridden || (is_default && value_path(&m->v, "sandbox.ssh.workspaceRoot"));
+		if (!str_eq(effective(&m->v, defaults, "sandbox.scope"), STR("shared")))
+			check_ssh_root(o, &m->v, &down);
 	}
-	if (!overridden || !o->compat)
-		check_ssh_root(o, defaults, &at_defaults);
+	check_ssh_root(o, defaults, &at_defaults);
 }
 
 /* References to agents. An empty roster is that of "main". */
@@ -276,9 +262,10 @@ void oc_check_cross(struct oc *o, const struct value *root)
 {
 	const struct trail top = { 0 }, agents = { .up = &top, .key = STR("agents") };
 
-	check_ssh(o, root, &agents);
-	if (!o->compat)
+	if (!o->compat) {
+		check_ssh(o, root, &agents);
 		return;
+	}
 	check_envs(o, value_get(root, STR("agents")), &agents);
 	check_references(o, root, &top);
 	check_bindings(o, root, &top);

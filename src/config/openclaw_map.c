@@ -98,7 +98,7 @@ static void expand_home(struct oc *o, enum option id, struct value *v)
 
 	if (id != OPT_SSH_ROOT && !(o->compat && of_upstream))
 		return;
-	if (s.n > 0 && s.p[0] == '~' && (s.n == 1 || s.p[1] == '/') && o->l->in->home.n > 0)
+	if (oc_path_is_tilde(s) && o->l->in->home.n > 0)
 		v->s = oc_path_expand(o, s);
 }
 
@@ -441,6 +441,7 @@ void oc_map(struct oc *o, const struct value *root)
 	const struct trail at_tools = { .up = &top, .key = STR("tools") },
 			   at_channels = { .up = &top, .key = STR("channels") };
 
+	oc_dirs(o, root);
 	map_agents(o, root, &top);
 	map_session(o, value_get(root, STR("session")), &top);
 	oc_map_tools(o, &o->l->c->base, value_get(root, STR("tools")), &at_tools);

@@ -102,16 +102,27 @@ bool oc_path_within(struct str path, struct str dir)
 	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
 }
 
+bool oc_path_is_tilde(struct str path)
+{
+	return path.n > 0 && path.p[0] == '~' && (path.n == 1 || path.p[1] == '/' || path.p[1] == '\\');
+}
+
+struct str oc_path_tilde(struct arena *a, struct str path, struct str home)
+{
+	struct str rest = path.n > 0 ? str_from(path, 1) : path;
+
+	return oc_path_is_tilde(path) ? arena_printf(a, STR_FMT STR_FMT, STR_ARG(home), STR_ARG(rest)) : path;
+}
+
+struct str oc_path_resolve(struct oc *o, struct str path)
+{
+	struct str cwd = o->l->in->cwd;
+
+	return oc_path_join(o->l->a, cwd.n > 0 ? cwd : STR("."), path);
+}
+
 struct str oc_path_expand(struct oc *o, struct str path)
 {
-	struct arena *a = o->l->a;
-	const struct config_input *in = o->l->in;
-
-	path = str_trim(path);
-	if (path.n == 0 || path.p[0] != '~' || (path.n > 1 && path.p[1] != '/'))
-		return oc_path_join(a, in->cwd.n > 0 ? in->cwd : STR("."), path);
-	path = str_from(path, 1);
-	while (path.n > 0 && path.p[0] == '/')
-		path = str_from(path, 1);
-	return oc_path_join(a, in->home, path);
+	path = oc_trim(path);
+	return oc_path_resolve(o, oc_path_is_tilde(path) ? oc_path_tilde(o->l->a, path, oc_home(o)) : path);
 }

@@ -64,14 +64,26 @@ struct str oc_path_normal(struct arena *a, struct str path); /* no ".", "..", "/
 struct str oc_path_join(struct arena *a, struct str dir, struct str path);
 struct str oc_path_dir(struct str path);              /* "." when there is none */
 bool oc_path_within(struct str path, struct str dir); /* equal or below; both normal */
-/* "~" and "~/..." with the home directory, then absolute against the current one, then normal. */
+bool oc_path_is_tilde(struct str path);               /* "~", "~/x", "~\x" */
+struct str oc_path_tilde(struct arena *a, struct str path, struct str home);
+struct str oc_path_resolve(struct oc *o,
+			   struct str path); /* absolute against the current directory, normal */
+/* Trimmed, with the home directory in the place of "~", absolute, normal. */
 struct str oc_path_expand(struct oc *o, struct str path);
+
+/* openclaw_dirs.c: what variables say about OpenClaw's own directories. */
+struct str oc_home(struct oc *o);
+void oc_dirs(struct oc *o, const struct value *root);
 
 /*
  * openclaw_vars.c: ${NAME} in string values. Never fails: a missing variable stays as written, with a
  * warning.
  */
 void oc_vars(struct oc *o, struct value *root);
+/* Whether some variable of env.vars refers to others: then upstream's second reading knows more than its first. */
+bool oc_vars_nest(struct oc *o, const struct value *root);
+/* Takes those of a tree that is filled in. */
+void oc_vars_collect(struct oc *o, const struct value *root);
 /* The value behind a name: the environment, else env.vars. */
 bool oc_getenv(const struct oc *o, struct str name, struct str *ret);
 /* As oc_vars() does for one text. */
@@ -81,6 +93,8 @@ struct str oc_expand(struct oc *o, struct str text);
 void oc_roster(struct oc *o, struct value *root);
 void oc_check_roster(struct oc *o, const struct value *root);
 struct str oc_agent_id(struct arena *a, struct str id); /* normalised */
+struct str oc_marked_agent(struct oc *o,
+			   const struct value *root); /* the one with 'default: true'; or empty */
 /* The agent that calls without a name are for; empty when there is none. */
 struct str oc_default_agent(struct oc *o, const struct value *root);
 

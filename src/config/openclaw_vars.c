@@ -319,14 +319,30 @@ static void collect(struct oc *o, const struct value *vars)
 	}
 }
 
+bool oc_vars_nest(struct oc *o, const struct value *root)
+{
+	const struct value *vars = value_path(root, "env.vars");
+
+	for (size_t i = 0; vars && vars->kind == VALUE_OBJ && i < vars->obj.n; i++)
+		if (vars->obj.m[i].v.kind == VALUE_STR && has_reference(vars->obj.m[i].v.s) &&
+		    !is_blocked(o, str_trim(vars->obj.m[i].key)))
+			return true;
+	return false;
+}
+
+void oc_vars_collect(struct oc *o, const struct value *root)
+{
+	collect(o, value_path(root, "env.vars"));
+	collect(o, value_get(root, STR("env")));
+}
+
 void oc_vars(struct oc *o, struct value *root)
 {
 	const struct trail top = { 0 };
 
 	if (root->kind != VALUE_OBJ)
 		return;
-	collect(o, value_path(root, "env.vars"));
-	collect(o, value_get(root, STR("env")));
+	oc_vars_collect(o, root);
 	for (size_t i = 0; i < root->obj.n; i++) {
 		struct member *m = &root->obj.m[i];
 		struct trail down = { .up = &top, .key = m->key };
