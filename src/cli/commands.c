@@ -223,8 +223,8 @@ static const struct command commands[] = {
 const struct command creel_command = {
 	.name = "creel", .summary = "runs the tool calls of AI agents in sandboxes",
 	.usage = "COMMAND",
-	.about = "creel decides who may run what, where, and with which walls around it. This version decides and explains; "
-		 "it reads creel.json5 and the configuration of five other systems as they are.",
+	.about = "creel decides who may run what, where, and with which walls around it, and says why. It reads creel.json5 and "
+		 "the configuration of five other systems as they are.",
 	.examples = "creel explain --tool exec -- make test\twhat would happen to this call\n"
 		    "creel config check\tis the configuration right\n",
 	.options = TABLE(common_options), .subs = commands, .n_subs = COUNT(commands),
