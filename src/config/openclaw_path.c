@@ -111,7 +111,8 @@ struct str oc_path_tilde(struct arena *a, struct str path, struct str home)
 {
 	struct str rest = path.n > 0 ? str_from(path, 1) : path;
 
-	return oc_path_is_tilde(path) ? arena_printf(a, STR_FMT STR_FMT, STR_ARG(home), STR_ARG(rest)) : path;
+	return oc_path_is_tilde(path) ? arena_printf(a, "%.*s%.*s", (int)home.n, home.p, (int)rest.n, rest.p)
+				      : path;
 }
 
 struct str oc_path_resolve(struct oc *o, struct str path)

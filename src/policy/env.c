@@ -190,7 +190,7 @@ static bool put_named_secrets(struct ctx *x, size_t *cap)
 		if (!env_name_valid(name) || env_name_is_loader(name))
 			return deny(x, here, CODE_ENV_INVALID, &s->origin[OPT_ENV_SECRETS],
 				    "env.secrets: '" STR_FMT "' is not the name of a secret", STR_ARG(name));
-		if (!put_secret(x, cap, name, arena_printf(x->a, "${" STR_FMT "}", STR_ARG(name)),
+		if (!put_secret(x, cap, name, arena_printf(x->a, "${%.*s}", (int)name.n, name.p),
 				&s->origin[OPT_ENV_SECRETS]))
 			return false;
 	}
