@@ -46,9 +46,6 @@
 #ifndef __NR_epoll_create
 #define __NR_epoll_create NONE
 #endif
-#ifndef __NR_epoll_ctl_old
-#define __NR_epoll_ctl_old NONE
-#endif
 #ifndef __NR_epoll_pwait2
 #define __NR_epoll_pwait2 441
 #endif

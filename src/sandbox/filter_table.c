@@ -21,7 +21,7 @@ const struct filter_row filter_rows[] = {
 	R(clone, CLONE), R(close, ALLOW), R(close_range, ALLOW), R(connect, ALLOW), R(copy_file_range, ALLOW),
 	R(creat, ALLOW), R(create_module, EPERM), R(delete_module, EPERM), { "dup", __NR_dup, FILTER_ALLOW }, R(dup2, ALLOW),
 	R(dup3, ALLOW), R(epoll_create, ALLOW), R(epoll_create1, ALLOW), R(epoll_ctl, ALLOW),
-	R(epoll_ctl_old, ALLOW), R(epoll_pwait, ALLOW), R(epoll_pwait2, ALLOW), R(epoll_wait, ALLOW),
+	R(epoll_pwait, ALLOW), R(epoll_pwait2, ALLOW), R(epoll_wait, ALLOW),
 	R(eventfd, ALLOW), R(eventfd2, ALLOW), R(execve, ALLOW), R(execveat, ALLOW), R(exit, ALLOW),
 	R(exit_group, ALLOW), R(faccessat, ALLOW), R(faccessat2, ALLOW), R(fadvise64, ALLOW), R(fallocate, ALLOW),
 	R(fanotify_init, EPERM), R(fanotify_mark, EPERM), R(fchdir, ALLOW), R(fchmod, ALLOW), R(fchmodat, ALLOW),
