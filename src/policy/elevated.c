@@ -87,20 +87,14 @@ static struct str without_prefix(struct str s)
 	return s;
 }
 
-/* Labels that people choose for themselves (name, username, tag) count only when the entry and the sender say so. */
+/*
+ * An id with or without its channel in front. Labels that people choose for themselves (name:, username:, tag:) keep
+ * their word, so they match only an entry that says the same.
+ */
 static bool entry_is(struct str entry, struct str sender)
 {
-	static const struct str kinds[] = {
-		{ "name:", 5 }, { "username:", 9 }, { "tag:", 4 }, { "from:", 5 }, { "e164:", 5 }
-	};
 	const struct str id = STR("id:");
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		bool typed_entry = str_starts(entry, kinds[i]), typed_sender = str_starts(sender, kinds[i]);
-
-		if (typed_entry || typed_sender)
-			return typed_entry && typed_sender && str_eq_nocase(entry, sender);
-	}
 	if (str_starts(entry, id))
 		entry = str_trim(str_from(entry, id.n));
 	if (str_starts(sender, id))

@@ -45,6 +45,7 @@ TEST(every_stage_of_an_allowed_call_says_why)
 	ask_for(w, "agent:main:main", "exec");
 	CHECK_ALLOW(w);
 	assert_int_equal(w->d.code, CODE_OK);
+	CHECK_STR(w->d.message, STR("allowed"));
 	for (size_t i = 0; i < w->d.n_reasons; i++) {
 		seen |= 1u << w->d.reasons[i].stage;
 		assert_non_null(w->d.reasons[i].what);

@@ -513,6 +513,31 @@ TEST(the_agents_block_lies_over_the_base)
 	CHECK_STR(w->d.eff.workdir, STR("/a"));
 }
 
+TEST(upstream_one_session_store_for_all_belongs_to_one_agent)
+{
+	WORLD(w);
+
+	as_upstream(w);
+	w->c.agents = agents_ab;
+	w->c.n_agents = 2;
+	w->c.has_roster = true;
+	w->c.store_owner = STR("b");
+	ask_for(w, "word", "");
+	CHECK_STR(w->d.who.session_key, STR("agent:b:word"));
+	w->r.agent = STR("a");
+	ask_for(w, "word", "");
+	CHECK_DENY(w, CODE_AGENT_MISMATCH);
+	w->r.agent = STR("b");
+	ask_for(w, "global", "");
+	CHECK_STR(w->d.who.agent, STR("b"));
+	w->r.agent = (struct str){ 0 };
+	ask_for(w, "agent:a:x", "");
+	CHECK_STR(w->d.who.agent, STR("a"));
+	w->c.base.compat = COMPAT_DOCUMENTS;
+	ask_for(w, "word", "");
+	CHECK_STR(w->d.who.agent, STR("a"));
+}
+
 TEST(a_local_scope_makes_the_group_session)
 {
 	WORLD(w);

@@ -76,6 +76,8 @@ TEST(agent_ids_are_normalised_as_upstream_does)
 		{ "My Agent", "my-agent", true },
 		{ "  a  ", "a", true },
 		{ "_x", "_x", true },
+		{ "A-", "a-", true },
+		{ "A -", "a", true },
 		{ "-x", "x", true },
 		{ "a  !!  b", "a-b", true },
 		{ "a- b", "a--b", true },

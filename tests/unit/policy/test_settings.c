@@ -72,7 +72,8 @@ TEST(environment_and_ulimits_merge_by_name_in_place)
 						   { .name = { "C", 1 }, .value = { "4", 1 } } };
 	static const struct map_entry base_map[] = { { .key = { "nofile", 6 }, .value = { "1", 1 } } };
 	static const struct map_entry more_map[] = { { .key = { "nproc", 5 }, .value = { "2", 1 } },
-						     { .key = { "nofile", 6 }, .value = { "3", 1 } } };
+						     { .key = { "nofile", 6 }, .value = { "3", 1 } },
+						     { .key = { "core", 4 }, .value = { "0", 1 } } };
 	WORLD(w);
 	struct settings *over = blank(w);
 
@@ -80,13 +81,14 @@ TEST(environment_and_ulimits_merge_by_name_in_place)
 	w->c.base.ulimits = (struct map){ .v = base_map, .n = 1 };
 	over->has[OPT_ENV_SET] = over->has[OPT_ULIMITS] = true;
 	over->env_set = (struct env_vars){ .v = more_env, .n = 2 };
-	over->ulimits = (struct map){ .v = more_map, .n = 2 };
+	over->ulimits = (struct map){ .v = more_map, .n = 3 };
 	settings_override(&w->a, &w->c.base, over, false);
 	assert_int_equal(w->c.base.env_set.n, 3);
 	CHECK_STR(w->c.base.env_set.v[1].name, STR("B"));
 	CHECK_STR(w->c.base.env_set.v[1].value, STR("3"));
 	CHECK_STR(w->c.base.env_set.v[2].name, STR("C"));
-	assert_int_equal(w->c.base.ulimits.n, 2);
+	assert_int_equal(w->c.base.ulimits.n, 3);
+	CHECK_STR(w->c.base.ulimits.v[2].key, STR("core"));
 	CHECK_STR(w->c.base.ulimits.v[0].value, STR("3"));
 }
 

@@ -135,6 +135,8 @@ TEST(upstreams_entries_that_mean_more_than_they_say)
 	assert_true(tool_list_has(c, LIST(STR("group:plugins")), STR("docs__search"), NULL));
 	assert_true(tool_list_has(c, LIST(STR("bundle-mcp")), STR("docs__search"), NULL));
 	assert_false(tool_list_has(c, LIST(STR("bundle-mcp")), STR("exec"), NULL));
+	assert_false(tool_list_has(c, LIST(STR("bundle-mcp")), STR("web_fetch"), NULL));
+	assert_false(tool_list_has(c, LIST(STR("bundle-mcp")), STR("x__"), NULL));
 	assert_false(tool_list_has(c, LIST(STR("bundle-mcp")), STR("__x"), NULL));
 	assert_false(tool_list_has(COMPAT_DOCUMENTS, LIST(STR("canvas")), STR("show_widget"), NULL));
 }
@@ -306,6 +308,7 @@ TEST(on_the_host_a_person_is_asked_when_the_mode_says_so)
 	w->c.base.exec_mode = EXEC_MODE_ASK;
 	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ASK);
 	assert_int_equal(w->d.code, CODE_OK);
+	CHECK_STR(w->d.message, STR("needs approval"));
 	w->c.base.exec_mode = EXEC_MODE_AUTO;
 	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ASK);
 	w->c.base.exec_mode = EXEC_MODE_ALLOWLIST;
