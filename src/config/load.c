@@ -225,6 +225,8 @@ static int finish(struct load *l, struct config *ret, struct err *e)
 	for (size_t i = 0; i < l->diags->n && b.n == 0; i++)
 		if (l->diags->v[i].severity == SEVERITY_ERROR)
 			diag_put(&b, &l->diags->v[i]);
+	if (b.n == 0) /* not even the findings could be kept */
+		return err_set(e, ERR_LIMIT, "the configuration needs too much memory");
 	text = buf_str(&b);
 	if (!str_cut(text, '\n', &text, &(struct str){ 0 }))
 		text = str_trim(text);

@@ -313,20 +313,44 @@ TEST(a_schema_reference_for_editors_is_no_unknown_key)
 	CHECK_LOADS(&w);
 }
 
-TEST(long_lists_are_refused)
+/* {head item item … tail} with one item more than is accepted */
+static int load_many(struct loading *w, const char *head, const char *item, const char *tail)
 {
-	_cleanup_loading_ struct loading w = { 0 };
-	struct buf b;
+	struct buf b = { 0 };
+	int r;
+
+	buf_init(&b, 1 << 20);
+	buf_puts(&b, head);
+	for (int i = 0; i < 4097; i++)
+		buf_printf(&b, "%s%d%s,", item, i, item[0] == '\'' ? "'" : ":'x'");
+	buf_puts(&b, tail);
+	r = load_creel(w, b.p);
+	buf_done(&b);
+	return r;
+}
+
+TEST(long_lists_and_maps_are_refused)
+{
+	_cleanup_loading_ struct loading w = { 0 }, v = { 0 }, u = { 0 };
 
 	loading_init(&w);
-	buf_init(&b, 1 << 20);
-	buf_puts(&b, "{tools:{allow:[");
-	for (int i = 0; i < 4097; i++)
-		buf_puts(&b, "'a',");
-	buf_puts(&b, "]}}");
-	load_creel(&w, b.p);
-	buf_done(&b);
+	load_many(&w, "{tools:{allow:[", "'", "]}}");
 	CHECK_TOLD(&w, "tools.allow: 4097 entries, accepted: at most 4096");
+	loading_init(&v);
+	load_many(&v, "{env:{set:{", "V", "}}}");
+	CHECK_TOLD(&v, "env.set: 4097 entries, accepted: at most 4096");
+	loading_init(&u);
+	load_many(&u, "{mode:{trust:{rules:[", "'", "]}}}");
+	CHECK_TOLD(&u, "mode.trust.rules: 4097 entries, accepted: at most 4096");
+}
+
+TEST(a_long_value_is_cut_in_a_message_and_never_inside_a_character)
+{
+	_cleanup_loading_ struct loading w = { 0 };
+
+	loading_init(&w);
+	load_creel(&w, "{mode:{when:'aéééééééééééééééééééééééééééééééééééééééé'}}");
+	CHECK_TOLD(&w, "unknown value 'aééééééééééééééééééééééééééééééé…', accepted");
 }
 
 TEST_MAIN()

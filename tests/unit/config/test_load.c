@@ -62,6 +62,17 @@ TEST(a_variable_names_the_default_file_and_a_missing_one_is_an_error)
 	CHECK_TOLD(&v, "none.json5: No such file or directory\n");
 }
 
+TEST(a_variable_that_names_an_unknown_format_is_an_error)
+{
+	_cleanup_loading_ struct loading w = { 0 };
+
+	loading_init(&w);
+	w.in.no_default_file = false;
+	use_env(&w, "CREEL_CONFIG=toml:x");
+	load_it(&w);
+	CHECK_TOLD(&w, "environment CREEL_CONFIG: 'toml:x': unknown format 'toml'");
+}
+
 TEST(athena_settings_in_the_current_directory_are_read_below_the_canonical_file)
 {
 	_cleanup_loading_ struct loading w = { 0 };
@@ -565,25 +576,39 @@ TEST(all_errors_are_told_and_nothing_is_loaded)
 	assert_non_null(strstr(w.e.msg, "gone.json5: No such file"));
 }
 
-TEST(a_config_that_needs_too_much_memory_is_refused)
+TEST(a_config_that_needs_too_much_memory_is_refused_whole)
 {
-	struct arena small;
-	struct diags d = { .arena = &small };
-	const struct config_input in = { .no_default_file = true };
+	_cleanup_loading_ struct loading w = { 0 };
 	struct config *c = calloc(1, sizeof(*c));
+	unsigned loaded = 0, refused = 0;
 	struct err e = { 0 };
 
 	assert_non_null(c);
-	for (size_t max = 0; max < 40000; max += 997) {
+	loading_init(&w);
+	put_file(
+		&w, "x.json5",
+		"{profile:'bilrost',agents:{a:{limits:{pids:3}},b:{}},mode:{trust:{rules:[{match:'x',trust:'light',"
+		"limits:{pids:4}}]}},identity:{pairs:[{channel:'t',agent:'a',chat_id:'1'}],tokens:[{ref:'env:T',pairs:'*'}]},"
+		"tools:{deny:['a'],per:{x:{ttl:1}},byProvider:{p:{deny:['q']}}},env:{set:{A:'$${X}'}},mounts:{binds:['/a:/b']}}");
+	use_file(&w, "creel:x.json5");
+	use_set(&w, "sandbox_network_allow_extra=a");
+	for (size_t max = 0; max < 300000; max += 499) {
+		struct arena small;
+		struct diags d = { .arena = &small };
+
 		arena_init(&small, max);
-		d = (struct diags){ .arena = &small };
-		if (config_load(&in, &small, &d, c, &e) == 0)
+		if (config_load(&w.in, &small, &d, c, &e) == 0) {
 			assert_false(small.failed);
-		else
+			loaded++;
+		} else {
 			assert_int_equal(c->base.version, 0);
+			assert_true(e.kind != ERR_NONE && e.msg[0]);
+			refused++;
+		}
 		arena_done(&small);
 		memset(c, 0, sizeof(*c));
 	}
+	assert_true(loaded > 10 && refused > 10);
 	free(c);
 }
 
