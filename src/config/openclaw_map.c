@@ -171,30 +171,39 @@ static void map_per_session(struct oc *o, struct settings *s, const struct value
 	(void)load_set_enum(o->l, s, OPT_SCOPE, v->b ? SCOPE_SESSION : SCOPE_SHARED, &origin);
 }
 
+/* The lines of a list, as they are or as they were written. */
+static struct str lines_of(struct oc *o, const struct value *list, bool as_written)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+
+	buf_init(&b, (size_t)1 << 20);
+	for (size_t i = 0; i < list->arr.n; i++) {
+		const struct value *line = &list->arr.v[i];
+
+		buf_puts(&b, i > 0 ? "\n" : "");
+		buf_put(&b, as_written && line->from_env ? line->raw : line->s);
+	}
+	return b.failed ? (struct str){ 0 } : arena_str(o->l->a, buf_str(&b));
+}
+
 static void map_setup(struct oc *o, struct settings *s, const struct value *sandbox, const struct trail *up)
 {
 	const struct trail t = { .up = up, .key = STR("docker.setupCommand") };
 	const struct value *v = value_path(sandbox, "docker.setupCommand");
-	_cleanup_buf_ struct buf b = { 0 };
 	struct value joined;
 
-	if (!v)
-		return;
-	if (v->kind == VALUE_STR) {
+	if (v && v->kind == VALUE_STR)
 		set(o, s, OPT_SETUP_COMMAND, v, &t);
+	if (!v || v->kind == VALUE_STR)
 		return;
-	}
-	buf_init(&b, (size_t)1 << 20);
-	for (size_t i = 0; i < v->arr.n; i++) {
-		buf_puts(&b, i > 0 ? "\n" : "");
-		buf_put(&b, v->arr.v[i].s);
-	}
-	if (b.failed) {
+	joined = text_value(v, lines_of(o, v, false));
+	joined.raw = lines_of(o, v, true);
+	for (size_t i = 0; i < v->arr.n; i++)
+		joined.from_env = joined.from_env || v->arr.v[i].from_env;
+	if (v->arr.n > 0 && !joined.s.p)
 		oc_bad(o, &t, v, "too_large", "accepted: at most 1 MiB of commands");
-		return;
-	}
-	joined = text_value(v, arena_str(o->l->a, buf_str(&b)));
-	set(o, s, OPT_SETUP_COMMAND, &joined, &t);
+	else
+		set(o, s, OPT_SETUP_COMMAND, &joined, &t);
 }
 
 /* Upstream hands the text on unread; what is no size is told here, and refused where the documents count. */
@@ -264,7 +273,12 @@ static void map_ulimits(struct oc *o, struct settings *s, const struct value *sa
 		if (text.n == 0)
 			continue;
 		texts.obj.m[n] = v->obj.m[i];
-		texts.obj.m[n++].v = text_value(&v->obj.m[i].v, text);
+		texts.obj.m[n].v = text_value(&v->obj.m[i].v, text);
+		if (v->obj.m[i].v.kind == VALUE_STR) {
+			texts.obj.m[n].v.from_env = v->obj.m[i].v.from_env;
+			texts.obj.m[n].v.raw = v->obj.m[i].v.raw;
+		}
+		n++;
 	}
 	texts.obj.n = texts.obj.m ? n : 0;
 	set(o, s, OPT_ULIMITS, &texts, &t);

@@ -36,6 +36,14 @@ static bool chat_ok(struct str s)
 	return s.n >= 1 && s.n <= 64;
 }
 
+static bool channel_ok(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_alnum(s.p[i]) && s.p[i] != '_' && s.p[i] != '-')
+			return false;
+	return s.n >= 1 && s.n <= 64;
+}
+
 static void skip(struct load *l, const struct value *v, const struct at *at, const char *why)
 {
 	struct origin o = origin_of(at, v);
@@ -100,7 +108,7 @@ static void read_channel(struct load *l, const struct member *m, const struct at
 {
 	struct str channel = str_trim(m->key);
 
-	if (m->v.kind != VALUE_ARR || channel.n == 0 || memchr(channel.p, 0, channel.n)) {
+	if (m->v.kind != VALUE_ARR || !channel_ok(channel)) {
 		bad(l, at, &m->v, "wrong_type",
 		    "expected the name of a channel and a list of {agent, chat_id}, found " STR_FMT,
 		    STR_ARG(value_quote(l, &m->v)));

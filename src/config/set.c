@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "base/parse.h"
+#include "data/json.h"
 
 #include <errno.h>
 
@@ -104,23 +105,48 @@ static struct strs copy(struct load *l, struct strs list)
 	return (struct strs){ .v = v, .n = list.n };
 }
 
-/* For a list of which some element came from the environment: the whole list as it was written. */
-static struct str raw_list(struct load *l, const struct value *v)
+static bool holds_env(const struct value *v)
 {
-	_cleanup_buf_ struct buf b = { 0 };
-	struct jsonw w;
-	bool any = false;
+	bool any = v->kind == VALUE_STR && v->from_env;
 
-	for (size_t i = 0; i < v->arr.n; i++)
-		any |= v->arr.v[i].kind == VALUE_STR && v->arr.v[i].from_env;
+	for (size_t i = 0; v->kind == VALUE_ARR && i < v->arr.n; i++)
+		any |= holds_env(&v->arr.v[i]);
+	for (size_t i = 0; v->kind == VALUE_OBJ && i < v->obj.n; i++)
+		any |= holds_env(&v->obj.m[i].v);
+	return any;
+}
+
+static void write_raw(struct jsonw *w, const struct value *v)
+{
+	if (v->kind == VALUE_STR) {
+		jsonw_str(w, v->from_env ? v->raw : v->s);
+	} else if (v->kind == VALUE_ARR) {
+		jsonw_arr(w);
+		for (size_t i = 0; i < v->arr.n; i++)
+			write_raw(w, &v->arr.v[i]);
+		jsonw_arr_end(w);
+	} else if (v->kind == VALUE_OBJ) {
+		jsonw_obj(w);
+		for (size_t i = 0; i < v->obj.n; i++) {
+			jsonw_key(w, v->obj.m[i].key);
+			write_raw(w, &v->obj.m[i].v);
+		}
+		jsonw_obj_end(w);
+	} else {
+		json_write(w, v);
+	}
+}
+
+struct str set_raw_json(struct load *l, const struct value *v)
+{
+	_cleanup_buf_ struct buf b;
+	struct jsonw w;
+
 	buf_init(&b, (size_t)1 << 20);
-	if (!any)
+	if (!holds_env(v))
 		return (struct str){ 0 };
 	jsonw_init(&w, &b, 0);
-	jsonw_arr(&w);
-	for (size_t i = 0; i < v->arr.n; i++)
-		jsonw_str(&w, v->arr.v[i].from_env ? v->arr.v[i].raw : v->arr.v[i].s);
-	jsonw_arr_end(&w);
+	write_raw(&w, v);
 	return b.failed ? STR("[]") : arena_str(l->a, buf_str(&b));
 }
 
@@ -138,7 +164,7 @@ static bool set_list(const struct set *t)
 		ok = check_text(t, list.v[i], &t->v->arr.v[i], &down) && ok;
 	}
 	o = origin_of(t->at, t->v);
-	o.raw = raw_list(t->l, t->v);
+	o.raw = set_raw_json(t->l, t->v);
 	return ok && load_set_list(t->l, t->s, t->id, list, &o);
 }
 

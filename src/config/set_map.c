@@ -105,7 +105,7 @@ static bool one_map(const struct set *t, struct entries *e, const struct member 
 bool set_map(const struct set *t)
 {
 	struct map *field = option_field(t->s, t->id);
-	struct entries e;
+	struct entries e = { 0 };
 
 	if (!each_member(t, field->v, field->n, sizeof(*field->v), &e, one_map))
 		return false;
@@ -184,7 +184,7 @@ static bool one_env(const struct set *t, struct entries *e, const struct member 
 bool set_env(const struct set *t)
 {
 	struct env_vars *field = option_field(t->s, t->id);
-	struct entries e;
+	struct entries e = { 0 };
 
 	if (!each_member(t, field->v, field->n, sizeof(*field->v), &e, one_env))
 		return false;
@@ -206,6 +206,7 @@ static bool one_listmap(const struct set *t, struct entries *e, const struct mem
 
 	if (!set_texts(t->l, at, &m->v, true, &entry.values))
 		return false;
+	entry.origin.raw = set_raw_json(t->l, &m->v);
 	*(struct listmap_entry *)entries_slot(e, m->key, &is_new) = entry;
 	return true;
 }
@@ -213,7 +214,7 @@ static bool one_listmap(const struct set *t, struct entries *e, const struct mem
 bool set_listmap(const struct set *t)
 {
 	struct listmap *field = option_field(t->s, t->id);
-	struct entries e;
+	struct entries e = { 0 };
 
 	if (!each_member(t, field->v, field->n, sizeof(*field->v), &e, one_listmap))
 		return false;
@@ -270,6 +271,7 @@ static bool one_layer(const struct set *t, struct entries *e, const struct membe
 	if (!is_new)
 		layer = *slot;
 	layer.origin = origin_of(at, &m->v);
+	layer.origin.raw = set_raw_json(t->l, &m->v);
 	for (size_t i = 0; i < m->v.obj.n; i++)
 		ok = layer_member(t, &m->v.obj.m[i], at, &layer) && ok;
 	*slot = layer;
@@ -279,7 +281,7 @@ static bool one_layer(const struct set *t, struct entries *e, const struct membe
 bool set_layers(const struct set *t)
 {
 	struct tool_layers *field = option_field(t->s, t->id);
-	struct entries e;
+	struct entries e = { 0 };
 
 	if (!each_member(t, field->v, field->n, sizeof(*field->v), &e, one_layer))
 		return false;

@@ -32,6 +32,9 @@ bool set_too_many(struct load *l, const struct at *at, const struct value *v, si
 
 void set_done(const struct set *t);
 
+/* For a list or object in which some text came from the environment: all of it as it was written. Else empty. */
+struct str set_raw_json(struct load *l, const struct value *v);
+
 /* set_map.c */
 bool set_map(const struct set *t);
 bool set_env(const struct set *t);

@@ -58,14 +58,14 @@ void node_env(struct arena *a, struct node *n, const struct env_vars *env, bool 
 	}
 }
 
-static void node_map(struct arena *a, struct node *n, const struct map *map)
+static void node_map(struct arena *a, struct node *n, const struct map *map, bool reveal)
 {
 	n->kind = NODE_OBJ;
 	for (size_t i = 0; i < map->n; i++) {
 		struct node *c = node_add(a, n, map->v[i].key, NODE_TEXT);
 
 		c->origin = &map->v[i].origin;
-		node_str(a, c, map->v[i].origin.raw.n ? map->v[i].origin.raw : map->v[i].value);
+		node_str(a, c, map->v[i].origin.raw.n && !reveal ? map->v[i].origin.raw : map->v[i].value);
 	}
 }
 
@@ -80,18 +80,29 @@ static void node_binds(struct arena *a, struct node *n, const struct binds *bind
 	}
 }
 
-static void node_listmap(struct arena *a, struct node *n, const struct listmap *map)
+/* The JSON of an entry as it was written, for one in which something came out of the environment. */
+static bool node_raw_json(struct node *n, const struct origin *o, bool reveal)
+{
+	if (o->raw.n == 0 || reveal)
+		return false;
+	n->kind = NODE_TEXT;
+	n->text = o->raw;
+	return true;
+}
+
+static void node_listmap(struct arena *a, struct node *n, const struct listmap *map, bool reveal)
 {
 	n->kind = NODE_OBJ;
 	for (size_t i = 0; i < map->n; i++) {
 		struct node *c = node_add(a, n, map->v[i].key, NODE_ARR);
 
 		c->origin = &map->v[i].origin;
-		node_strs(a, c, map->v[i].values);
+		if (!node_raw_json(c, c->origin, reveal))
+			node_strs(a, c, map->v[i].values);
 	}
 }
 
-static void node_layers(struct arena *a, struct node *n, const struct tool_layers *layers)
+static void node_layers(struct arena *a, struct node *n, const struct tool_layers *layers, bool reveal)
 {
 	n->kind = NODE_OBJ;
 	for (size_t i = 0; i < layers->n; i++) {
@@ -99,6 +110,8 @@ static void node_layers(struct arena *a, struct node *n, const struct tool_layer
 		struct node *c = node_add(a, n, t->match, NODE_OBJ);
 
 		c->origin = &t->origin;
+		if (node_raw_json(c, c->origin, reveal))
+			continue;
 		if (t->profile != TOOL_PROFILE_NONE)
 			node_z(a, node_add(a, c, STR("profile"), NODE_TEXT),
 			       enum_name(tool_profile_names, (int)t->profile));
@@ -169,7 +182,7 @@ void node_option(struct arena *a, struct node *n, const struct settings *s, enum
 		node_strs(a, n, *(const struct strs *)v);
 		return;
 	case TYPE_MAP:
-		node_map(a, n, v);
+		node_map(a, n, v, reveal);
 		return;
 	case TYPE_ENV:
 		node_env(a, n, v, reveal);
@@ -178,10 +191,10 @@ void node_option(struct arena *a, struct node *n, const struct settings *s, enum
 		node_binds(a, n, v, reveal);
 		return;
 	case TYPE_LAYERS:
-		node_layers(a, n, v);
+		node_layers(a, n, v, reveal);
 		return;
 	case TYPE_LISTMAP:
-		node_listmap(a, n, v);
+		node_listmap(a, n, v, reveal);
 		return;
 	case TYPE_REF:
 		node_ref(a, n, v, reveal);

@@ -161,6 +161,35 @@ TEST(what_came_from_the_environment_is_marked_with_what_was_written)
 	CHECK_STR(w.c->base.origin[OPT_DNS].raw, STR("[\"${WS}\",\"1.1.1.1\"]"));
 }
 
+TEST(a_variable_s_value_is_shown_nowhere_that_it_was_loaded_into)
+{
+	_cleanup_loading_ struct loading w;
+	const struct show_opts shown = { .origin = true };
+
+	loading_init(&w);
+	use_env(&w, "S=hunter2-hunter2");
+	load_text_as(
+		&w, "openclaw:openclaw.json",
+		"{agents:{defaults:{workspace:'/${S}',sandbox:{workspaceRoot:'${S}',docker:{image:'${S}',binds:['/${S}:/b'],"
+		"dns:['${S}'],env:{T:'${S}'},setupCommand:['x','${S}'],ulimits:{n:'${S}'}},networkAllow:['${S}']}},"
+		"entries:{main:{tools:{sandbox:{tools:{deny:['${S}']}}}}}},tools:{allow:['${S}'],byProvider:{p:{deny:['${S}']}},"
+		"toolsBySender:{s:{allow:['${S}']}},elevated:{allowFrom:{x:['${S}',5]}}}}");
+	CHECK_LOADS(&w);
+	CHECK_LIST(&w, w.c->base.elev_allow.v[0].values, "hunter2-hunter2,5");
+	CHECK_STR(w.c->base.setup_command, STR("x\nhunter2-hunter2"));
+	for (int f = -1; f < FORMAT_COUNT_; f++) {
+		struct buf b;
+
+		buf_init(&b, 1 << 20);
+		if (f < 0)
+			config_show(w.c, &shown, &b);
+		else
+			(void)config_show_as(w.c, (enum format)f, &shown, &b, &w.e);
+		CHECK_CASE(!b.p || !strstr(b.p, "hunter2"), "format %d: %s", f, b.p);
+		buf_done(&b);
+	}
+}
+
 TEST(a_secret_in_a_wrong_place_is_in_no_message)
 {
 	static const char *const texts[] = {
