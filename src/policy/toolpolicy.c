@@ -133,13 +133,46 @@ static struct str layer_key(struct ctx *x, const struct layer *l, const char *fi
 	return arena_printf(x->a, "%s.%s", l->key, field);
 }
 
-static bool refuse_by_layer(struct ctx *x, const struct layer *l, enum layer_verdict v, struct str entry)
+static bool is_sandbox_layer(const struct layer *l)
+{
+	return str_eq(str_z(l->what), STR("sandbox"));
+}
+
+/* The sandbox's lists are expanded: a person wants to read the entry that is in the file. */
+static struct str as_written(const struct ctx *x, const struct layer *l, const struct subject *s,
+			     struct str entry)
+{
+	const struct settings *over = x->d->who.block ? x->d->who.block->over : NULL;
+	const struct strs lists[] = { over ? over->sbx_deny : (struct strs){ 0 }, x->c->base.sbx_deny };
+
+	for (size_t i = 0; is_sandbox_layer(l) && i < 2; i++)
+		if (tool_list_has(compat_of(x), lists[i], s->name, &entry) ||
+		    (s->also.n && tool_list_has(compat_of(x), lists[i], s->also, &entry)))
+			break;
+	return entry;
+}
+
+/* What to change. A built-in list cannot be edited, but alsoAllow goes over it. */
+static struct str remedy(struct ctx *x, const struct layer *l, bool denied, struct str key, struct str entry)
+{
+	const struct tool_list *list = denied ? &x->d->tool.sbx_deny : &x->d->tool.sbx_allow;
+
+	if (is_sandbox_layer(l) && list->source == LIST_DEFAULT)
+		return arena_printf(x->a, "%s.alsoAllow: add " STR_FMT, l->key, STR_ARG(x->d->tool.name));
+	if (denied)
+		return arena_printf(x->a, "%.*s: remove " STR_FMT, (int)key.n, key.p, STR_ARG(entry));
+	return arena_printf(x->a, "%.*s: add " STR_FMT, (int)key.n, key.p, STR_ARG(x->d->tool.name));
+}
+
+static bool refuse_by_layer(struct ctx *x, const struct layer *l, const struct subject *s,
+			    enum layer_verdict v, struct str entry)
 {
 	bool denied = v == LAYER_DENIES;
 	struct str key = layer_key(x, l, denied ? "deny" : l->field), name = x->d->tool.name;
 
-	fix_it(x, denied ? arena_printf(x->a, "%.*s: remove " STR_FMT, (int)key.n, key.p, STR_ARG(entry))
-			 : arena_printf(x->a, "%.*s: add " STR_FMT, (int)key.n, key.p, STR_ARG(name)));
+	if (denied)
+		entry = as_written(x, l, s, entry);
+	fix_it(x, remedy(x, l, denied, key, entry));
 	if (denied)
 		return deny(x, here, CODE_TOOL_DENIED_BY_POLICY, &l->deny_origin,
 			    "tool '" STR_FMT "' is denied by %.*s ('" STR_FMT "')", STR_ARG(name), (int)key.n,
@@ -187,7 +220,7 @@ static bool check_layers(struct ctx *x, const struct layer *layers, size_t n, en
 			    layers[i].allow.n ? &layers[i].allow_origin : &layers[i].deny_origin,
 			    "lets it pass");
 		else
-			passes = refuse_by_layer(x, &layers[i], v, entry);
+			passes = refuse_by_layer(x, &layers[i], &s, v, entry);
 	}
 	return passes;
 }

@@ -85,7 +85,8 @@ TEST(the_groups_recipe_leaves_messaging_and_sessions_to_groups)
 		CHECK_CASE(allowed(w, MAIN, no[i]), "%s in the main session", no[i]);
 	}
 	assert_false(allowed(w, GROUP, "exec"));
-	CHECK_STR(w->d.message, STR("tool 'exec' is denied by tools.sandbox.deny ('exec')"));
+	CHECK_STR(w->d.message, STR("tool 'exec' is denied by tools.sandbox.deny ('group:runtime')"));
+	assert_true(list_holds(w->d.fix_it, "tools.sandbox.deny: remove group:runtime"));
 }
 
 /* S1-54 */
@@ -159,6 +160,25 @@ TEST(the_default_lists_of_each_version)
 		"mattermost nextcloud-talk matrix raft a2a line zalo clickclack zalouser sms synology-chat tlon discord "
 		"imessage irc reef signal slack telegram twitch whatsapp");
 	assert_false(allowed(w, MAIN, "web_fetch"));
+}
+
+TEST(a_built_in_list_is_answered_with_also_allow)
+{
+	WORLD(w);
+
+	w->c.base.when = WHEN_ALL;
+	assert_false(allowed(w, MAIN, "browser"));
+	CHECK_STR(w->d.message, STR("tool 'browser' is denied by tools.sandbox.deny ('browser')"));
+	assert_true(list_holds(w->d.fix_it, "tools.sandbox.alsoAllow: add browser"));
+	assert_false(allowed(w, MAIN, "message"));
+	assert_true(list_holds(w->d.fix_it, "tools.sandbox.alsoAllow: add message"));
+	SET(&w->c.base, SBX_ALLOW, sbx_allow, LIST(STR("read")));
+	assert_false(allowed(w, MAIN, "message"));
+	assert_true(list_holds(w->d.fix_it, "tools.sandbox.allow: add message"));
+	SET(&w->c.base, SBX_ALLOW, sbx_allow, LIST(STR("git"), STR("exec")));
+	SET(&w->c.base, SBX_DENY, sbx_deny, LIST(STR("Group:Runtime")));
+	assert_false(allowed(w, MAIN, "git"));
+	CHECK_STR(w->d.message, STR("tool 'git' is denied by tools.sandbox.deny ('Group:Runtime')"));
 }
 
 TEST(s0s_words_are_not_tools_to_the_built_in_lists)
