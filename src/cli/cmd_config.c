@@ -119,6 +119,18 @@ static int show_result(struct cli *cli, struct loaded *l, int r)
 	return r;
 }
 
+/* What the other format has no words for: it was left out, and the reader of the result should know. */
+static void show_note(const struct cli *cli, int r, const struct err *e)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	if (r != 0 || !e->msg[0] || cli->quiet)
+		return;
+	buf_init(&text, sizeof(e->msg) + 16);
+	buf_printf(&text, "note: %s\n", e->msg);
+	output_complain(buf_str(&text));
+}
+
 int run_config_show(struct cli *cli, struct err *e)
 {
 	struct show_opts o = { .origin = cli->origin, .all = cli->all, .json = cli->json };
@@ -127,10 +139,12 @@ int run_config_show(struct cli *cli, struct err *e)
 
 	if (r != 0)
 		return r;
-	if (cli->show_as.has && cli->show_as.value != FORMAT_CREEL)
+	if (cli->show_as.has && cli->show_as.value != FORMAT_CREEL) {
 		r = config_show_as(&l.config, (enum format)cli->show_as.value, &o, cli->out, e);
-	else
+		show_note(cli, r, e);
+	} else {
 		config_show(&l.config, &o, cli->out);
+	}
 	redact(cli->out, &l.config, false);
 	return r;
 }
