@@ -2,6 +2,7 @@
 #include "sandbox/cgroup.h"
 #include "base/fd.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define V2_MAGIC 0x63677270
-#define ROOT "/sys/fs/cgroup"
 #define PERIOD_US 100000u
+#define QUOTA_MIN_US 1000u /* the kernel takes no less */
+#define PREFIX "creel-"
+#define SWEEP_EVERY 64
+#define SWEEP_AGE_S 60u
 
 static const char *const controller[] = { "memory", "pids", "cpu" };
 
@@ -44,17 +47,23 @@ static int put_u64(const char *dir, const char *file, uint64_t v)
 }
 
 /* The whole file into `out`; empty when it cannot be read. */
-static void get(const char *dir, const char *file, char *out, size_t size)
+static void get_file(const char *path, char *out, size_t size)
 {
-	char path[CGROUP_PATH_MAX + 64];
-	_cleanup_close_ int fd = FD_NONE;
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = -1;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, file) < (int)sizeof(path))
-		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		n = read(fd, out, size - 1);
 	out[n > 0 ? n : 0] = '\0';
+}
+
+static void get(const char *dir, const char *file, char *out, size_t size)
+{
+	char path[CGROUP_PATH_MAX + 64];
+
+	out[0] = '\0';
+	if (*dir && snprintf(path, sizeof(path), "%s/%s", dir, file) < (int)sizeof(path))
+		get_file(path, out, size);
 }
 
 /* "name 12" on a line of its own; a file that is one number when name is NULL. */
@@ -77,40 +86,53 @@ static uint64_t get_u64(const char *dir, const char *file, const char *name)
 
 /* ---- where we are ---- */
 
-/* Our own group in the hierarchy with this controller ("" = v2), as /proc/self/cgroup has it. */
-static int own_group(const char *name, char *out, size_t size)
+static bool names_controller(char *list, const char *name)
+{
+	char *word;
+
+	while ((word = strsep(&list, ",")))
+		if (strcmp(word, name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Our own group in the hierarchy with this controller ("" = v2), as /proc/self/cgroup has it. A group outside our cgroup
+ * namespace is written as "/..": it has no path here.
+ */
+static int own_group(const struct cgroup_host *h, const char *name, char *out, size_t size)
 {
 	char text[8192], *line, *save = text;
 
-	get("/proc/self", "cgroup", text, sizeof(text));
+	get_file(h->self, text, sizeof(text));
 	while ((line = strsep(&save, "\n"))) {
-		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL, *word;
+		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
 
 		if (!path)
 			continue;
 		*path++ = '\0';
-		list++;
-		if (!*name) {
-			if (*list)
-				continue;
-			return snprintf(out, size, "%s", path) < (int)size ? 0 : -ENAMETOOLONG;
-		}
-		while ((word = strsep(&list, ",")))
-			if (strcmp(word, name) == 0)
-				return snprintf(out, size, "%s", path) < (int)size ? 0 : -ENAMETOOLONG;
+		if (*name ? !names_controller(list + 1, name) : list[1] != '\0')
+			continue;
+		if (path[0] != '/' || strncmp(path, "/..", 3) == 0)
+			return -ENOENT;
+		return snprintf(out, size, "%s", path) < (int)size ? 0 : -ENAMETOOLONG;
 	}
 	return -ENOENT;
 }
 
-static const char *v2_root(void)
+/* v2 alone at the root, or beside v1. */
+static int v2_root(const struct cgroup_host *h, char *out, size_t size)
 {
-	struct statfs fs;
+	static const char *const places[] = { "", "/unified" };
+	char path[CGROUP_PATH_MAX];
 
-	if (statfs(ROOT, &fs) == 0 && fs.f_type == V2_MAGIC)
-		return ROOT;
-	if (statfs(ROOT "/unified", &fs) == 0 && fs.f_type == V2_MAGIC)
-		return ROOT "/unified";
-	return NULL;
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof(path), "%s%s/cgroup.controllers", h->root, places[i]);
+		if (access(path, R_OK) == 0)
+			return snprintf(out, size, "%s%s", h->root, places[i]) < (int)size ? 0
+											   : -ENAMETOOLONG;
+	}
+	return -ENOENT;
 }
 
 static bool has_word(const char *text, const char *word)
@@ -123,25 +145,30 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
+static bool turn_on(const char *dir, const char *name)
+{
+	char text[512];
+
+	/* Refused where processes live in it: then it stays off. */
+	(void)snprintf(text, sizeof(text), "+%s", name);
+	if (put(dir, "cgroup.subtree_control", text) < 0)
+		return false;
+	get(dir, "cgroup.subtree_control", text, sizeof(text));
+	return has_word(text, name);
+}
+
 /* Limits that children of this v2 directory can have; turned on when they are only available. */
 static unsigned v2_controllers(const char *dir)
 {
-	char text[512];
+	char on[512], available[512];
 	unsigned have = 0;
 
-	for (int i = 0; i < 3; i++) {
-		char on[32];
-
-		get(dir, "cgroup.subtree_control", text, sizeof(text));
-		if (!has_word(text, controller[i])) {
-			(void)snprintf(on, sizeof(on), "+%s", controller[i]);
-			(void)put(dir, "cgroup.subtree_control",
-				  on); /* refused where processes live in it: then it is off */
-			get(dir, "cgroup.subtree_control", text, sizeof(text));
-		}
-		if (has_word(text, controller[i]))
+	get(dir, "cgroup.subtree_control", on, sizeof(on));
+	get(dir, "cgroup.controllers", available, sizeof(available));
+	for (int i = 0; i < 3; i++)
+		if (has_word(on, controller[i]) ||
+		    (has_word(available, controller[i]) && turn_on(dir, controller[i])))
 			have |= 1u << i;
-	}
 	return have;
 }
 
@@ -150,10 +177,62 @@ static void group_name(char *out, size_t size)
 	struct timespec t;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	(void)snprintf(out, size, "creel-%d-%lx", getpid(), (unsigned long)t.tv_nsec);
+	(void)snprintf(out, size, PREFIX "%d-%lx", getpid(), (unsigned long)t.tv_nsec);
+}
+
+static bool abandoned(const char *name, const struct stat *st, unsigned age_s)
+{
+	struct timespec now;
+	char *end;
+	long pid;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+		return false;
+	pid = strtol(name + strlen(PREFIX), &end, 10);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return *end == '-' && pid > 1 && pid <= INT_MAX && st->st_mtime + (time_t)age_s <= now.tv_sec &&
+	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+void cgroup_sweep(const char *dir, unsigned age_s)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	struct stat st;
+
+	while (d && (entry = readdir(d)))
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+		    abandoned(entry->d_name, &st, age_s))
+			(void)unlinkat(dirfd(d), entry->d_name,
+				       AT_REMOVEDIR); /* one with processes in it refuses */
+	if (d)
+		(void)closedir(d);
+}
+
+/* A new group below `parent`; its path is left in `out`, which is empty on failure. */
+static int make_group(const struct cgroup_host *h, const char *parent, char out[static CGROUP_PATH_MAX])
+{
+	char name[64];
+	int r = -ENAMETOOLONG;
+
+	if (getpid() % SWEEP_EVERY == 0)
+		cgroup_sweep(parent, SWEEP_AGE_S);
+	group_name(name, sizeof(name));
+	if (snprintf(out, CGROUP_PATH_MAX, "%s/%s", parent, name) < CGROUP_PATH_MAX)
+		r = h->make_dir(out);
+	if (r < 0)
+		out[0] = '\0';
+	return r;
 }
 
 /* ---- making one ---- */
+
+static uint64_t quota_us(const struct cgroup_limits *l)
+{
+	uint64_t us = (uint64_t)(l->cpus * PERIOD_US);
+
+	return us < QUOTA_MIN_US ? QUOTA_MIN_US : us;
+}
 
 static unsigned v2_set(const char *dir, const struct cgroup_limits *l)
 {
@@ -167,25 +246,19 @@ static unsigned v2_set(const char *dir, const struct cgroup_limits *l)
 	}
 	if (l->pids && put_u64(dir, "pids.max", l->pids) == 0)
 		have |= CGROUP_PIDS;
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " %u", (uint64_t)(l->cpus * PERIOD_US), PERIOD_US);
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " %u", quota_us(l), PERIOD_US);
 	if (l->cpus > 0 && put(dir, "cpu.max", text) == 0)
 		have |= CGROUP_CPU;
 	return have;
 }
 
-static bool v2_try(const char *parent, const struct cgroup_limits *l, struct cgroup *c)
+static bool v2_try(const struct cgroup_host *h, const char *parent, const struct cgroup_limits *l,
+		   struct cgroup *c)
 {
-	char name[64];
 	unsigned can = v2_controllers(parent);
 
-	if (!can)
+	if (!can || make_group(h, parent, c->dir[0]) < 0)
 		return false;
-	group_name(name, sizeof(name));
-	if (snprintf(c->dir[0], CGROUP_PATH_MAX, "%s/%s", parent, name) >= CGROUP_PATH_MAX ||
-	    mkdir(c->dir[0], 0755) < 0) {
-		c->dir[0][0] = '\0';
-		return false;
-	}
 	c->version = CGROUP_V2;
 	c->have = v2_set(c->dir[0], l) & can;
 	c->fd = open(c->dir[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -196,18 +269,17 @@ static bool v2_try(const char *parent, const struct cgroup_limits *l, struct cgr
 }
 
 /* Up from our own group: a group with processes in it cannot have children with limits, its parent may. */
-static bool v2_find(const struct cgroup_limits *l, struct cgroup *c)
+static bool v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, struct cgroup *c)
 {
-	const char *root = v2_root();
-	char own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX];
+	char root[CGROUP_PATH_MAX / 4], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX];
 
-	if (!root || own_group("", own, sizeof(own)) < 0)
+	if (v2_root(h, root, sizeof(root)) < 0 || own_group(h, "", own, sizeof(own)) < 0)
 		return false;
 	for (int up = 0; up < 16; up++) {
 		char *slash;
 
 		(void)snprintf(path, sizeof(path), "%s%s", root, own[1] ? own : "");
-		if (v2_try(path, l, c))
+		if (v2_try(h, path, l, c))
 			return true;
 		slash = strrchr(own, '/');
 		if (!own[1] || !slash)
@@ -217,17 +289,15 @@ static bool v2_find(const struct cgroup_limits *l, struct cgroup *c)
 	return false;
 }
 
-static int v1_dir(int i, char *out, size_t size)
+static int v1_dir(const struct cgroup_host *h, int i, char out[static CGROUP_PATH_MAX])
 {
-	char own[CGROUP_PATH_MAX / 2], name[64];
-	int r = own_group(controller[i], own, sizeof(own));
+	char own[CGROUP_PATH_MAX / 2], parent[CGROUP_PATH_MAX];
+	int r = own_group(h, controller[i], own, sizeof(own));
 
-	if (r < 0)
-		return r;
-	group_name(name, sizeof(name));
-	if (snprintf(out, size, ROOT "/%s%s/%s", controller[i], own[1] ? own : "", name) >= (int)size)
-		return -ENAMETOOLONG;
-	return mkdir(out, 0755) < 0 ? -errno : 0;
+	if (r >= 0 && snprintf(parent, sizeof(parent), "%s/%s%s", h->root, controller[i],
+			       own[1] ? own : "") >= (int)sizeof(parent))
+		r = -ENAMETOOLONG;
+	return r < 0 ? r : make_group(h, parent, out);
 }
 
 static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
@@ -244,19 +314,17 @@ static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
 		return put_u64(dir, "pids.max", l->pids);
 	default:
 		r = put_u64(dir, "cpu.cfs_period_us", PERIOD_US);
-		return r < 0 ? r : put_u64(dir, "cpu.cfs_quota_us", (uint64_t)(l->cpus * PERIOD_US));
+		return r < 0 ? r : put_u64(dir, "cpu.cfs_quota_us", quota_us(l));
 	}
 }
 
-static void v1_make(const struct cgroup_limits *l, struct cgroup *c)
+static void v1_make(const struct cgroup_host *h, const struct cgroup_limits *l, struct cgroup *c)
 {
 	for (int i = 0; i < 3; i++) {
 		if (!(l->must & 1u << i))
 			continue;
-		if (v1_dir(i, c->dir[i], CGROUP_PATH_MAX) < 0) {
-			c->dir[i][0] = '\0';
+		if (v1_dir(h, i, c->dir[i]) < 0)
 			continue;
-		}
 		c->version = CGROUP_V1;
 		if (v1_set(i, c->dir[i], l) == 0)
 			c->have |= 1u << i;
@@ -278,25 +346,56 @@ static int missing(const struct cgroup_limits *l, unsigned have, struct err *e)
 		list);
 }
 
-int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e)
+static int new_below(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
+		     struct cgroup *c, struct err *e)
+{
+	_cleanup_free_ char *dir = NULL;
+
+	if (parent.n >= CGROUP_PATH_MAX || str_dupz(parent, &dir) < 0)
+		return err_set(e, ERR_USAGE, "'" STR_FMT "' cannot be a cgroup", STR_ARG(parent));
+	if (!v2_try(h, dir, l, c))
+		return err_set(
+			e, ERR_UNAVAIL,
+			"cannot make a cgroup with these limits in '%s': it must be a cgroup v2 directory "
+			"that this user may write to, without processes of its own",
+			dir);
+	return 0;
+}
+
+int cgroup_new_on(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
+		  struct cgroup *ret, struct err *e)
 {
 	struct cgroup c = CGROUP_EMPTY;
-	char dir[CGROUP_PATH_MAX];
+	unsigned have;
 
 	if (parent.n) {
-		(void)snprintf(dir, sizeof(dir), "%.*s", (int)parent.n, parent.p);
-		if (!v2_try(dir, l, &c))
-			return err_set(e, ERR_UNAVAIL, "cannot make a cgroup with the limits in '%s'", dir);
-	} else if (!v2_find(l, &c) && l->must)
-		v1_make(l, &c);
-	if ((c.have & l->must) != l->must) {
-		unsigned have = c.have;
+		int r = new_below(h, l, parent, &c, e);
 
+		if (r < 0)
+			return r;
+	} else if (!v2_find(h, l, &c) && l->must)
+		v1_make(h, l, &c);
+	have = c.have;
+	if ((have & l->must) != l->must) {
 		cgroup_done(&c);
 		return missing(l, have, e);
 	}
 	*ret = c;
 	return 0;
+}
+
+static int make_dir(const char *path)
+{
+	return mkdir(path, 0755) < 0 ? -errno : 0;
+}
+
+int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e)
+{
+	static const struct cgroup_host host = { .root = "/sys/fs/cgroup",
+						 .self = "/proc/self/cgroup",
+						 .make_dir = make_dir };
+
+	return cgroup_new_on(&host, l, parent, ret, e);
 }
 
 int cgroup_add(const struct cgroup *c, pid_t pid)
@@ -327,21 +426,40 @@ void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret)
 	}
 }
 
+/* By pidfd, and only if it is still in this group: a number that was just read may be somebody else's by now. */
+static void kill_member(const char *group, pid_t pid)
+{
+	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	char path[64], text[4096];
+
+	if (pidfd < 0)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	get_file(path, text, sizeof(text));
+	if (strstr(text, group))
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 static void kill_members(const char *dir)
 {
-	char text[8192], *save = text, *line;
+	char text[4096], *save = text, *line;
+	const char *slash = strrchr(dir, '/');
 
 	get(dir, "cgroup.procs", text, sizeof(text));
-	while ((line = strsep(&save, "\n")))
-		if (*line)
-			(void)kill((pid_t)strtol(line, NULL, 10), SIGKILL);
+	while (slash && (line = strsep(&save, "\n"))) {
+		long pid = strtol(line, NULL, 10);
+
+		/* 0 is one that our pid namespace does not see; to kill() it would mean all of our own group. */
+		if (pid > 1 && pid <= INT_MAX)
+			kill_member(slash, (pid_t)pid);
+	}
 }
 
 static void remove_dir(const char *dir, bool v2)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 
-	/* Bounded: a task that cannot die (stuck in the kernel) must not hold us; the next run sweeps what is left. */
+	/* Bounded: a task that cannot die (stuck in the kernel) must not hold us; a later run sweeps what is left. */
 	for (int i = 0; i < 250 && rmdir(dir) < 0 && errno == EBUSY; i++) {
 		if (!v2 || put(dir, "cgroup.kill", "1") < 0)
 			kill_members(dir);

@@ -25,7 +25,7 @@ struct cgroup_limits {
 
 enum cgroup_version { CGROUP_NONE = 0, CGROUP_V1, CGROUP_V2 };
 
-#define CGROUP_PATH_MAX 512
+#define CGROUP_PATH_MAX 1024
 struct cgroup {
 	enum cgroup_version version;
 	unsigned have;                /* limits that are really in force */
@@ -48,4 +48,17 @@ void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
 /* Kills what is in it and removes it. Also after the tree has gone by itself. */
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)
-/* Removes groups that a killed creel left behind; called before making one in the same place. */
+
+/* Where cgroups are found and how one is made; tests bring a tree of their own. */
+struct cgroup_host {
+	const char *root;                  /* /sys/fs/cgroup */
+	const char *self;                  /* /proc/self/cgroup */
+	int (*make_dir)(const char *path); /* 0 or a negative errno */
+};
+int cgroup_new_on(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
+		  struct cgroup *ret, struct err *e);
+/*
+ * Removes empty groups in this directory whose creel is dead, when they are older than `age_s` seconds. One in 64 runs does it:
+ * only a creel and a warden that were killed together leave one behind.
+ */
+void cgroup_sweep(const char *dir, unsigned age_s);
