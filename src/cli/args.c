@@ -40,6 +40,25 @@ const struct command *command_find(const struct command *parent, struct str name
 	return NULL;
 }
 
+bool command_next(struct command_walk *w)
+{
+	if (w->n == 0) {
+		w->n = 1;
+		return true;
+	}
+	while (w->n > 0) {
+		const struct command *c = command_at(w);
+
+		if (w->n < COMMAND_MAX_DEPTH && w->next[w->n - 1] < c->n_subs) {
+			w->path[w->n] = &c->subs[w->next[w->n - 1]++];
+			w->next[w->n++] = 0;
+			return true;
+		}
+		w->n--;
+	}
+	return false;
+}
+
 void args_path_put(struct buf *out, const struct args *args)
 {
 	for (size_t i = 0; i < args->n_path; i++) {
@@ -62,17 +81,13 @@ static void nearest(struct str wanted, const char *name, const char **best, unsi
 }
 
 /* The command that has this option, when the one at hand has not. */
-static const struct command *owner_of(const struct command *c, struct str name)
+static const struct command *owner_of(const struct command *program, struct str name)
 {
-	for (size_t i = 0; i < c->n_subs; i++) {
-		const struct command *deeper;
+	struct command_walk w = { .path = { program } };
 
-		if (arg_option_find(&c->subs[i].options, name))
-			return &c->subs[i];
-		deeper = owner_of(&c->subs[i], name);
-		if (deeper)
-			return deeper;
-	}
+	while (command_next(&w))
+		if (w.n > 1 && arg_option_find(&command_at(&w)->options, name))
+			return command_at(&w);
 	return NULL;
 }
 
@@ -244,7 +259,12 @@ static int take_letters(struct parser *p, struct str arg)
 	return 0;
 }
 
-static int take_rest(struct parser *p);
+static void take_command(struct parser *p)
+{
+	p->ret->has_rest = true;
+	p->ret->rest = (struct strs){ .v = p->argv.v + p->next, .n = p->argv.n - p->next };
+	p->next = p->argv.n;
+}
 
 static int take_word(struct parser *p, struct str word)
 {
@@ -260,7 +280,8 @@ static int take_word(struct parser *p, struct str word)
 	}
 	if (here->bare_command) {
 		p->next--; /* it is the command's first word */
-		return take_rest(p);
+		take_command(p);
+		return 0;
 	}
 	if (p->ret->words.n == here->n_words) {
 		if (here->takes_command)
@@ -271,23 +292,16 @@ static int take_word(struct parser *p, struct str word)
 	return append(p, &p->ret->words, word);
 }
 
+/* Behind "--" nothing is an option any more. */
 static int take_rest(struct parser *p)
 {
-	const struct command *here = args_command(p->ret);
-	int r;
+	int r = 0;
 
-	if (here->takes_command) {
-		p->ret->has_rest = true;
-		p->ret->rest = (struct strs){ .v = p->argv.v + p->next, .n = p->argv.n - p->next };
-		p->next = p->argv.n;
-		return 0;
-	}
-	while (p->next < p->argv.n) {
+	while (r >= 0 && !args_command(p->ret)->takes_command && p->next < p->argv.n)
 		r = take_word(p, p->argv.v[p->next++]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	if (r >= 0 && args_command(p->ret)->takes_command)
+		take_command(p);
+	return r;
 }
 
 int args_parse(const struct command *program, struct strs argv, struct arena *a, void *values,

@@ -39,15 +39,15 @@ struct arg_list {
 
 struct arg_option {
 	const char *name; /* without the dashes */
-	char letter;      /* 0 = none */
+	const char *meta; /* NULL for a flag */
+	const char *help;
+	const struct enum_name *names; /* accepted words; NULL = any text */
+	size_t at;                     /* offset of the value in what args_parse() fills */
 	enum arg_kind kind;
 	enum arg_hint hint;
-	unsigned exclude;              /* options with the same number other than 0 exclude each other */
-	size_t at;                     /* offset of the value in what args_parse() fills */
-	const char *meta;              /* NULL for a flag */
-	const struct enum_name *names; /* accepted words; NULL = any text */
-	bool hidden_names;             /* do not list the words in the help text */
-	const char *help;
+	unsigned exclude;  /* options with the same number other than 0 exclude each other */
+	char letter;       /* 0 = none */
+	bool hidden_names; /* do not list the words in the help text */
 };
 
 struct arg_options {
@@ -113,6 +113,19 @@ void args_path_put(struct buf *out, const struct args *args);
 /* Finds by "name" in one table. */
 const struct arg_option *arg_option_find(const struct arg_options *o, struct str name);
 const struct command *command_find(const struct command *parent, struct str name);
+
+/* Every command of a tree, each before those below it: { .path = { root } } and then command_next() until false. */
+struct command_walk {
+	const struct command *path[COMMAND_MAX_DEPTH];
+	size_t next[COMMAND_MAX_DEPTH]; /* the sub-command of path[i] that comes next */
+	size_t n;
+};
+bool command_next(struct command_walk *w);
+
+static inline const struct command *command_at(const struct command_walk *w)
+{
+	return w->path[w->n - 1];
+}
 
 static inline void *arg_at(void *values, const struct arg_option *o)
 {

@@ -88,7 +88,7 @@ int input_request(const struct cli *cli, struct request *ret, struct err *e);
 int input_config(struct cli *cli, const struct facts *f, struct diags *diags, struct config *ret,
 		 struct err *e);
 /* Only this file, for `config import`. */
-int input_one_file(struct cli *cli, const struct facts *f, enum format format, struct str path,
+int input_one_file(struct cli *cli, const struct facts *f, const struct config_source *file,
 		   struct diags *diags, struct config *ret, struct err *e);
 
 /*
@@ -96,6 +96,9 @@ int input_one_file(struct cli *cli, const struct facts *f, enum format format, s
  * so there only variables whose names speak of secrets are hidden.
  */
 void redact(struct buf *b, const struct config *c, bool only_secret_names);
+
+/* The value of a variable of ours, NULL when it is unset or empty. */
+const char *cli_getenv(const struct cli *cli, const char *name);
 
 /* output.c */
 /* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */

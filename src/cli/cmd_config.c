@@ -219,18 +219,20 @@ static int write_imported(struct cli *cli, const struct facts *f, struct str pat
 
 static int import(struct cli *cli, struct loaded *l, struct err *e)
 {
-	struct str format_word = cli->args.words.v[0];
-	int format = 0, r;
+	struct config_source file = { .path = cli->args.words.v[1],
+				      .origin = { .kind = ORIGIN_FLAG, .name = cli->args.words.v[1] } };
+	int format = FORMAT_CREEL, r;
 
 	*l = (struct loaded){ .diags = { .arena = cli->arena } };
-	(void)enum_value(format_words, format_word, false, &format); /* args_check_words() has seen to it */
+	(void)enum_value(format_words, cli->args.words.v[0], false,
+			 &format); /* args_check_words() has seen to it */
+	file.format = (enum format)format;
 	if (cli->config.n)
 		return err_set(e, ERR_USAGE, "--config has no meaning here: name the file after its format");
 	r = input_facts(cli, &l->facts, e);
 	if (r < 0)
 		return r;
-	r = input_one_file(cli, &l->facts, (enum format)format, cli->args.words.v[1], &l->diags, &l->config,
-			   e);
+	r = input_one_file(cli, &l->facts, &file, &l->diags, &l->config, e);
 	return r < 0 && l->diags.n_errors ? EXIT_TROUBLE : r;
 }
 

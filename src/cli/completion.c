@@ -28,24 +28,13 @@ static void bash_path(struct buf *out, const struct command *const *path, size_t
 typedef void bash_part(struct buf *out, const struct command *const *path, size_t n);
 
 /* Calls `part` for every command that people see, the program first. */
-static void bash_walk(struct buf *out, const struct command **path, size_t n, bash_part *part)
-{
-	const struct command *c = path[n - 1];
-
-	part(out, path, n);
-	for (size_t i = 0; i < c->n_subs && n < COMMAND_MAX_DEPTH; i++) {
-		if (c->subs[i].hidden)
-			continue;
-		path[n] = &c->subs[i];
-		bash_walk(out, path, n + 1, part);
-	}
-}
-
 static void bash_each(struct buf *out, bash_part *part)
 {
-	const struct command *path[COMMAND_MAX_DEPTH] = { &creel_command };
+	struct command_walk w = { .path = { &creel_command } };
 
-	bash_walk(out, path, 1, part);
+	while (command_next(&w))
+		if (!command_at(&w)->hidden)
+			part(out, w.path, w.n);
 }
 
 /* "creel config show") path="creel config show" ;; */

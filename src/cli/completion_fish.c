@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/completion_priv.h"
 
+#include <stdio.h>
+
 /* In single quotes only ' and \ mean something to fish. */
 static void put_quoted(struct buf *out, const char *text)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/completion_priv.h"
 
+#include <stdio.h>
+
 /* Inside '…[here]…': the quote ends the string, and [ ] : \ are _arguments' own. */
 static void put_text(struct buf *out, const char *text)
 {
@@ -99,25 +101,42 @@ static void put_words(struct buf *out, const struct command *c)
 		buf_puts(out, "\t'*::command: _normal'\n");
 }
 
-static void put_function(struct buf *out, const char *parent, const struct command *c)
+/* "_creel_config_show" */
+static void put_name(struct buf *out, const struct command_walk *w)
 {
-	buf_printf(out, "%s_%s() {\n\tlocal curcontext=\"$curcontext\" line state\n", parent, c->name);
-	buf_printf(out, "\t_arguments -C $_creel_common $%s_%s_args\n", parent, c->name);
-	if (c->n_subs) {
-		buf_puts(out, "\tcase $line[1] in\n");
-		for (size_t i = 0; i < c->n_subs; i++)
-			if (!c->subs[i].hidden)
-				buf_printf(out, "\t%s) %s_%s_%s ;;\n", c->subs[i].name, parent, c->name,
-					   c->subs[i].name);
-		buf_puts(out, "\tesac\n");
-	}
-	buf_puts(out, "}\n");
+	for (size_t i = 0; i < w->n; i++)
+		buf_printf(out, "_%s", w->path[i]->name);
 }
 
-static void put_args(struct buf *out, const char *parent, const struct command *c)
+static void put_function(struct buf *out, const struct command_walk *w)
 {
-	buf_printf(out, "%s_%s_args=(\n", parent, c->name);
-	put_options(out, &c->options);
+	const struct command *c = command_at(w);
+
+	put_name(out, w);
+	buf_puts(out,
+		 "() {\n\tlocal curcontext=\"$curcontext\" line state\n\t_arguments -C $_creel_common $");
+	put_name(out, w);
+	buf_puts(out, "_args\n");
+	if (c->n_subs)
+		buf_puts(out, "\tcase $line[1] in\n");
+	for (size_t i = 0; i < c->n_subs; i++) {
+		if (c->subs[i].hidden)
+			continue;
+		buf_printf(out, "\t%s) ", c->subs[i].name);
+		put_name(out, w);
+		buf_printf(out, "_%s ;;\n", c->subs[i].name);
+	}
+	buf_puts(out, c->n_subs ? "\tesac\n}\n" : "}\n");
+}
+
+static void put_args(struct buf *out, const struct command_walk *w)
+{
+	const struct command *c = command_at(w);
+
+	put_name(out, w);
+	buf_puts(out, "_args=(\n");
+	if (w->n > 1) /* the program's own are in _creel_common, for every command */
+		put_options(out, &c->options);
 	if (c->n_subs) {
 		put_commands(out, c);
 		buf_puts(out, "\t'*::arg:->args'\n");
@@ -126,23 +145,10 @@ static void put_args(struct buf *out, const char *parent, const struct command *
 	buf_puts(out, ")\n");
 }
 
-static void put_tree(struct buf *out, const char *parent, const struct command *c)
-{
-	char prefix[128];
-
-	put_args(out, parent, c);
-	put_function(out, parent, c);
-	(void)snprintf(prefix, sizeof(prefix), "%s_%s", parent, c->name);
-	for (size_t i = 0; i < c->n_subs; i++)
-		if (!c->subs[i].hidden)
-			put_tree(out, prefix, &c->subs[i]);
-}
-
 void completion_zsh(struct buf *out)
 {
-	struct command program = creel_command;
+	struct command_walk w = { .path = { &creel_command } };
 
-	program.options = (struct arg_options){ 0 }; /* in _creel_common, for every command */
 	buf_puts(out, "#compdef creel\n"
 		      "# zsh completion for creel; made by 'creel completion zsh'\n"
 		      "_creel_keys() {\n"
@@ -153,6 +159,11 @@ void completion_zsh(struct buf *out)
 		      "_creel_common=(\n");
 	put_options(out, &creel_command.options);
 	buf_puts(out, ")\n");
-	put_tree(out, "", &program);
+	while (command_next(&w)) {
+		if (command_at(&w)->hidden)
+			continue;
+		put_args(out, &w);
+		put_function(out, &w);
+	}
 	buf_puts(out, "_creel \"$@\"\n");
 }

@@ -12,13 +12,23 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *cli_getenv(const struct cli *cli, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char *const *v = cli->environ; *v; v++)
+		if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+			return (*v)[n + 1] ? *v + n + 1 : NULL;
+	return NULL;
+}
+
 static int find_home(struct cli *cli, struct str *ret, struct err *e)
 {
-	const char *home = getenv("HOME");
+	const char *home = cli_getenv(cli, "HOME");
 	struct passwd entry, *found = NULL;
 	char text[4096];
 
-	if (home && *home) {
+	if (home) {
 		*ret = str_z(home);
 		return 0;
 	}
@@ -31,11 +41,11 @@ static int find_home(struct cli *cli, struct str *ret, struct err *e)
 
 static struct str find_state_dir(struct cli *cli, struct str home)
 {
-	const char *env = getenv("OPENCLAW_STATE_DIR");
+	const char *env = cli_getenv(cli, "OPENCLAW_STATE_DIR");
 
 	if (cli->state_dir.has)
 		return cli->state_dir.text;
-	if (env && *env)
+	if (env)
 		return str_z(env);
 	return arena_printf(cli->arena, "%.*s/.openclaw", (int)home.n, home.p);
 }
@@ -107,7 +117,7 @@ static void put_state_dir(struct cli *cli)
 
 int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 {
-	const char *openclaw_home = getenv("OPENCLAW_HOME");
+	const char *openclaw_home = cli_getenv(cli, "OPENCLAW_HOME");
 	char cwd[PATH_MAX];
 	struct str *roots;
 	int r;
@@ -129,7 +139,7 @@ int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 	ret->state_dir = find_state_dir(cli, ret->home);
 	ret->env_names = env_names(cli);
 	roots = ARENA_NEW(cli->arena, struct str);
-	if (roots && openclaw_home && *openclaw_home) {
+	if (roots && openclaw_home) {
 		*roots = str_z(openclaw_home);
 		ret->home_roots = (struct strs){ .v = roots, .n = 1 };
 	}
@@ -180,15 +190,12 @@ int input_config(struct cli *cli, const struct facts *f, struct diags *diags, st
 	return config_load(&in, cli->arena, diags, ret, e);
 }
 
-int input_one_file(struct cli *cli, const struct facts *f, enum format format, struct str path,
+int input_one_file(struct cli *cli, const struct facts *f, const struct config_source *file,
 		   struct diags *diags, struct config *ret, struct err *e)
 {
-	struct config_source file = { .format = format,
-				      .path = path,
-				      .origin = { .kind = ORIGIN_FLAG, .name = path } };
 	struct config_input in = base_input(cli, f);
 
-	in.files = &file;
+	in.files = file;
 	in.n_files = 1;
 	in.no_default_file = true;
 	return config_load(&in, cli->arena, diags, ret, e);

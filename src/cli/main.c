@@ -36,7 +36,7 @@ static int split_argv(struct cli *cli, int argc, char **argv, struct strs *ret, 
 
 static int run(struct cli *cli, int argc, char **argv, struct err *e)
 {
-	struct strs words;
+	struct strs words = { 0 };
 	int r = split_argv(cli, argc, argv, &words, e);
 
 	if (r < 0)

@@ -68,7 +68,7 @@ static_assert(sizeof(code_help) / sizeof(code_help[0]) == CODE_COUNT_, "every co
 static void put_text(struct buf *out, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
-		if (memchr("*_\\<>", text.p[i], 5))
+		if (text.p[i] && strchr("*_\\<>", text.p[i]))
 			buf_putc(out, '\\');
 		buf_putc(out, text.p[i]);
 	}
@@ -122,34 +122,39 @@ static void put_examples(struct buf *out, const char *examples)
 	}
 }
 
-static void put_command(struct buf *out, const char *parent, const struct command *c)
+static void put_path(struct buf *out, const struct command_walk *w, size_t from)
 {
-	char path[128];
+	for (size_t i = from; i < w->n; i++)
+		buf_printf(out, "%s%s", i > from ? " " : "", w->path[i]->name);
+}
 
-	if (c->hidden)
-		return;
-	(void)snprintf(path, sizeof(path), "%s %s", parent, c->name);
-	if (!c->n_subs) {
-		buf_printf(out, "## %s", path + sizeof("creel"));
-		buf_printf(out, "\n\n*%s* [options]", path);
-		if (c->usage) {
-			buf_putc(out, ' ');
-			put_z(out, c->usage);
-		}
-		buf_puts(out, "\n\n");
-		put_z(out, c->about);
-		buf_puts(out, "\n\n");
-		put_options(out, &c->options);
-		put_examples(out, c->examples);
+static void put_command(struct buf *out, const struct command_walk *w)
+{
+	const struct command *c = command_at(w);
+
+	buf_puts(out, "## ");
+	put_path(out, w, 1);
+	buf_puts(out, "\n\n*");
+	put_path(out, w, 0);
+	buf_puts(out, "* [options]");
+	if (c->usage) {
+		buf_putc(out, ' ');
+		put_z(out, c->usage);
 	}
-	for (size_t i = 0; i < c->n_subs; i++)
-		put_command(out, path, &c->subs[i]);
+	buf_puts(out, "\n\n");
+	put_z(out, c->about);
+	buf_puts(out, "\n\n");
+	put_options(out, &c->options);
+	put_examples(out, c->examples);
 }
 
 static void put_commands(struct buf *out)
 {
-	for (size_t i = 0; i < creel_command.n_subs; i++)
-		put_command(out, "creel", &creel_command.subs[i]);
+	struct command_walk w = { .path = { &creel_command } };
+
+	while (command_next(&w))
+		if (!command_at(&w)->hidden && !command_at(&w)->n_subs)
+			put_command(out, &w);
 }
 
 static void put_codes(struct buf *out)

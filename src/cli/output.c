@@ -54,9 +54,7 @@ void output_diags(const struct diags *d, enum severity least, const struct confi
 
 bool output_wants_colour(const struct cli *cli)
 {
-	const char *no_colour = getenv("NO_COLOR");
-
-	return !cli->json && !(no_colour && *no_colour) && isatty(STDOUT_FILENO) == 1;
+	return !cli->json && !cli_getenv(cli, "NO_COLOR") && isatty(STDOUT_FILENO) == 1;
 }
 
 /* ---- whole files ---- */

@@ -5,6 +5,8 @@
  */
 #include "policy/explain_priv.h"
 
+#include <stdio.h>
+
 #define CELL_ARENA_MAX ((size_t)4 << 20)
 #define SESSION_COLUMNS 40
 #define TOOL_COLUMNS 22
@@ -39,8 +41,11 @@ static bool sample_of(struct arena *a, struct str pattern, struct str *ret)
 
 	if (!p)
 		return false;
-	for (size_t i = 0; i < pattern.n; i++)
-		p[i] = pattern.p[i] == '*' || pattern.p[i] == '?' ? 'x' : pattern.p[i];
+	for (size_t i = 0; i < pattern.n; i++) {
+		p[i] = pattern.p[i];
+		if (p[i] == '*' || p[i] == '?')
+			p[i] = 'x';
+	}
 	*ret = (struct str){ .p = p, .n = pattern.n };
 	return session_glob_matches(pattern, *ret);
 }
@@ -136,8 +141,16 @@ static void fill_command(struct request *r, const struct tool_info *t)
 		r->argv = (struct strs){ 0 };
 }
 
-static int put_cell(const struct config *c, struct request *r, const struct tool_info *t, bool json,
-		    struct jsonw *w, struct err *e)
+/* What every cell needs. */
+struct matrix {
+	const struct config *c;
+	const struct request *base;
+	struct arena *a;
+	struct jsonw w;
+	bool json;
+};
+
+static int put_cell(struct matrix *m, struct request *r, const struct tool_info *t, struct err *e)
 {
 	_cleanup_arena_ struct arena cell = { 0 };
 	struct decision *d;
@@ -149,36 +162,34 @@ static int put_cell(const struct config *c, struct request *r, const struct tool
 		return err_set(e, ERR_LIMIT, "out of memory");
 	fill_command(r, t);
 	r->tool = str_z(t->name);
-	ret = decide(c, r, &cell, d, e);
+	ret = decide(m->c, r, &cell, d, e);
 	if (ret < 0)
 		return ret;
-	if (json)
-		put_object(w, r->session_key, t, d);
+	if (m->json)
+		put_object(&m->w, r->session_key, t, d);
 	else
-		put_line(w->out, r->session_key, t, d);
+		put_line(m->w.out, r->session_key, t, d);
 	return 0;
 }
 
 /* --tool narrows it to one, by any of its names. */
-static bool wanted(const struct config *c, const struct request *base, struct arena *a,
-		   const struct tool_info *t)
+static bool wanted(const struct matrix *m, const struct tool_info *t)
 {
-	if (base->tool.n == 0)
+	if (m->base->tool.n == 0)
 		return true;
-	return str_eq(tool_canonical(a, (enum compat)c->base.compat, base->tool), str_z(t->name));
+	return str_eq(tool_canonical(m->a, (enum compat)m->c->base.compat, m->base->tool), str_z(t->name));
 }
 
-static int put_session(const struct config *c, const struct request *base, struct arena *a,
-		       struct str session, bool json, struct jsonw *w, struct err *e)
+static int put_session(struct matrix *m, struct str session, struct err *e)
 {
 	for (size_t i = 0; i < tool_count(); i++) {
-		struct request r = *base;
+		struct request r = *m->base;
 		int ret;
 
-		if (!wanted(c, base, a, tool_at(i)))
+		if (!wanted(m, tool_at(i)))
 			continue;
 		r.session_key = session;
-		ret = put_cell(c, &r, tool_at(i), json, w, e);
+		ret = put_cell(m, &r, tool_at(i), e);
 		if (ret < 0)
 			return ret;
 	}
@@ -188,8 +199,8 @@ static int put_session(const struct config *c, const struct request *base, struc
 int explain_matrix(const struct config *c, const struct request *base, struct arena *a, bool json,
 		   struct buf *out, struct err *e)
 {
+	struct matrix m = { .c = c, .base = base, .a = a, .json = json };
 	struct sessions sessions = { .a = a };
-	struct jsonw w;
 	int r = 0;
 
 	if (base->session_key.n)
@@ -198,13 +209,13 @@ int explain_matrix(const struct config *c, const struct request *base, struct ar
 		collect(c, &sessions);
 	if (a->failed)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	jsonw_init(&w, out, 2);
+	jsonw_init(&m.w, out, 2);
 	if (json)
-		jsonw_arr(&w);
+		jsonw_arr(&m.w);
 	for (size_t i = 0; i < sessions.n && r >= 0; i++)
-		r = put_session(c, base, a, sessions.v[i], json, &w, e);
+		r = put_session(&m, sessions.v[i], e);
 	if (json && r >= 0) {
-		jsonw_arr_end(&w);
+		jsonw_arr_end(&m.w);
 		buf_putc(out, '\n');
 	}
 	return r;

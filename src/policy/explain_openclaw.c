@@ -69,7 +69,9 @@ static struct str list_key(struct arena *a, const struct tool_list *l)
 /* The keys to look at, most likely one first. */
 static size_t fix_keys(const struct view *v, struct str out[static 16])
 {
-	static const char *const always[] = {
+	static const char *const keys[] = {
+		"agents.defaults.sandbox.mode=off", /* these two only where a mode is on */
+		"agents.entries.*.sandbox.mode=off",
 		"tools.sandbox.tools.allow",
 		"tools.sandbox.tools.alsoAllow",
 		"tools.sandbox.tools.deny",
@@ -81,12 +83,8 @@ static size_t fix_keys(const struct view *v, struct str out[static 16])
 	const struct elevated *e = &v->d->place.elevated;
 	size_t n = 0;
 
-	if (v->d->mode.when != WHEN_OFF) {
-		out[n++] = STR("agents.defaults.sandbox.mode=off");
-		out[n++] = STR("agents.entries.*.sandbox.mode=off");
-	}
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		out[n++] = str_z(always[i]);
+	for (size_t i = v->d->mode.when == WHEN_OFF ? 2 : 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		out[n++] = str_z(keys[i]);
 	if (e->channel.n)
 		out[n++] =
 			arena_printf(v->a, "tools.elevated.allowFrom.%.*s", (int)e->channel.n, e->channel.p);

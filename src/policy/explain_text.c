@@ -50,10 +50,11 @@ static void key_str(const struct page *p, const char *key, struct str value)
 /* " (why; where)" */
 static void put_reason(const struct page *p, const struct reason *r)
 {
-	struct str text = str_trim(r ? r->text : STR(""));
+	struct str text;
 
-	if (text.n == 0)
+	if (!r || str_trim(r->text).n == 0)
 		return;
+	text = str_trim(r->text);
 	buf_puts(p->out, " (");
 	buf_put_visible(p->out, text);
 	if (r->origin.kind != ORIGIN_BUILTIN) {
