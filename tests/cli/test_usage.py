@@ -7,6 +7,8 @@ import subprocess
 import time
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from conftest import CREEL
 
@@ -155,3 +157,19 @@ def test_colours_on_a_terminal_unless_no_color(creel):
 
     assert "\x1b[" in on_a_terminal()
     assert "\x1b[" not in on_a_terminal(NO_COLOR="1")
+
+
+WORDS = ["--session", "--agent", "--tool", "exec", "read", "--json", "--as", "openclaw", "--matrix", "-e", "-q", "-v", "--", "-",
+         "--sandbox", "docker", "--profile", "ci", "--compat", "openclaw-2026.9", "--via", "guard", "--set", "--timeout", "7",
+         "--command", "--elevated", "--channel", "telegram", "--chat-id", "--assume-backends", "none", "--strict",
+         "--origin", "--all", "untrusted:x", "agent:main:main", "limits.pids=3", "{}", "--no-default-config"]
+word = st.sampled_from(WORDS) | st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=300, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(command=st.sampled_from(["explain", "config check", "config show", "version", "help"]), words=st.lists(word, max_size=8))
+def test_no_words_at_all_make_it_crash(creel, command, words):
+    got = creel(*command.split(), *words)
+    assert got.status in (0, 125, 126), got
+    assert got.status != 125 or got.err or got.out.startswith("not ok"), got
+    assert "\x1b" not in got.out + got.err
