@@ -167,19 +167,10 @@ static void put_backend(const struct page *p)
 static void put_network(const struct page *p)
 {
 	const struct decision *d = p->d;
-	const struct reason *r = explain_reason(d, STAGE_NETWORK, "route");
-	struct reason without_name;
-	struct str name, rest;
 
 	key_str(p, "network", explain_network(d));
 	buf_printf(p->out, " route=%s", enum_name(route_names, (int)d->net.route));
-	if (r) {
-		/* The reason names the network first; it stands here already. */
-		without_name = *r;
-		if (str_starts(r->text, STR("network '")) && str_cut(r->text, ':', &name, &rest))
-			without_name.text = rest;
-		put_reason(p, &without_name);
-	}
+	because(p, STAGE_NETWORK, "route");
 	if (d->net.has_hosts) {
 		next_line(p);
 		buf_puts(p->out, "hosts=");
