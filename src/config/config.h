@@ -19,6 +19,7 @@ struct config_source {
 	bool detect; /* find the format from name and content */
 	struct str path;
 	struct origin origin; /* the flag, or the import line */
+	bool discovered;      /* nobody named it: it lay in the current directory */
 };
 
 struct config_input {

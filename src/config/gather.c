@@ -155,7 +155,10 @@ static void add(struct load *l, struct sources *all, const struct source *s)
 static void gather_one(struct load *l, struct sources *all, const struct config_source *s,
 		       const struct chain *up, unsigned depth)
 {
-	struct source src = { .format = s->format, .path = arena_str(l->a, s->path), .origin = s->origin };
+	struct source src = { .format = s->format,
+			      .path = arena_str(l->a, s->path),
+			      .origin = s->origin,
+			      .discovered = s->discovered };
 	struct str text;
 	struct stat st;
 	struct chain self;
@@ -212,7 +215,7 @@ static void gather_named_by_env(struct load *l, struct sources *all, struct str 
 
 static void gather_default(struct load *l, struct sources *all)
 {
-	struct config_source athena = { .format = FORMAT_ATHENA };
+	struct config_source athena = { .format = FORMAT_ATHENA, .discovered = true };
 	struct str name;
 
 	if (l->in->cwd.n) {

@@ -118,6 +118,14 @@ static void apply_profile(struct load *l, const struct sources *all)
 		apply_implied(l, all);
 }
 
+/* A checkout may bring a file of its own: it is asked what to tighten, not what to allow. */
+static void hold_back(struct load *l, const struct source *s)
+{
+	for (size_t i = 0; s->discovered && i < l->c->n_rules; i++)
+		if (str_eq(l->c->rules[i].origin.name, s->path))
+			l->c->rules[i].tighten_only = true;
+}
+
 static void read_source(struct load *l, const struct source *s)
 {
 	switch (s->format) {
@@ -126,6 +134,7 @@ static void read_source(struct load *l, const struct source *s)
 		return;
 	case FORMAT_ATHENA:
 		read_athena(l, s->root, s->path);
+		hold_back(l, s);
 		return;
 	case FORMAT_OPENCLAW:
 		read_openclaw(l, s->root, s->path);

@@ -19,6 +19,7 @@ struct source {
 	struct value *root;
 	struct str path;
 	struct origin origin;
+	bool discovered;
 };
 
 struct sources {

@@ -26,6 +26,7 @@ struct trust_rule {
 	bool has_allow, has_deny;
 	struct strs allow, deny; /* S0's tokens, tool names or group:* */
 	struct settings *over;   /* F_RULE options; NULL when none */
+	bool tighten_only;       /* from a file that nobody named: never weaker than the built-in prefix */
 	struct origin origin;
 };
 

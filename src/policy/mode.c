@@ -38,17 +38,38 @@ static void set_trust(struct ctx *x, enum trust t, struct str pattern, const str
 	    (int)(pattern.n < 200 ? pattern.n : 200), pattern.p);
 }
 
+static bool trust_by_prefix(struct ctx *x);
+
+/* A project's own file, found and not named, must not call the project trusted. */
+static void hold_to_prefix(struct ctx *x, const struct trust_rule *rule)
+{
+	if (trust_by_prefix(x) && rule->trust >= x->d->mode.trust) {
+		if (rule->trust > x->d->mode.trust)
+			warn(x, "project_rule_weaker", &rule->origin, rule->match,
+			     "trust %s is ignored: a file that was found in the project, and not named with -c, can only "
+			     "make the built-in mode stricter",
+			     enum_name(trust_names, (int)rule->trust));
+		return;
+	}
+	set_trust(x, rule->trust, rule->match, &rule->origin, "first matching rule:");
+}
+
 static bool trust_by_rule(struct ctx *x)
 {
 	const struct config *c = x->c;
 
-	for (size_t i = 0; i < c->n_rules; i++)
-		if (session_glob_matches(c->rules[i].match, x->d->who.session_key)) {
-			x->d->mode.rule = &c->rules[i];
-			set_trust(x, c->rules[i].trust, c->rules[i].match, &c->rules[i].origin,
-				  "first matching rule:");
-			return true;
-		}
+	for (size_t i = 0; i < c->n_rules; i++) {
+		const struct trust_rule *rule = &c->rules[i];
+
+		if (!session_glob_matches(rule->match, x->d->who.session_key))
+			continue;
+		x->d->mode.rule = rule;
+		if (rule->tighten_only)
+			hold_to_prefix(x, rule);
+		else
+			set_trust(x, rule->trust, rule->match, &rule->origin, "first matching rule:");
+		return true;
+	}
 	return false;
 }
 
