@@ -186,12 +186,23 @@ static void emit_priority_check(struct compiler *c, uint32_t process, uint32_t u
 static void emit_mknod_check(struct compiler *c, unsigned arg)
 {
 	emit_load(c, arg_low(arg));
+	(void)emit(c, BPF_JMP | BPF_JSET | BPF_K, SET_ID, 0, 1);
+	emit_ret(c, RET_EPERM);
 	(void)emit(c, BPF_ALU | BPF_AND | BPF_K, S_IFMT, 0, 0);
 	emit_ret_if(c, 0, RET_ALLOW);
 	emit_ret_if(c, S_IFREG, RET_ALLOW);
 	emit_ret_if(c, S_IFIFO, RET_ALLOW);
 	emit_ret_if(c, S_IFSOCK, RET_ALLOW);
 	emit_ret(c, RET_EPERM);
+}
+
+/* The mode counts only where a file is made; elsewhere the register holds anything. */
+static void emit_open_check(struct compiler *c, unsigned flags, unsigned mode)
+{
+	emit_load(c, arg_low(flags));
+	(void)emit(c, BPF_JMP | BPF_JSET | BPF_K, MAKES_FILE, 1, 0);
+	emit_ret(c, RET_ALLOW);
+	emit_mask_check(c, mode, SET_ID);
 }
 
 static void emit_check(struct compiler *c, enum filter_action a)
@@ -235,6 +246,21 @@ static void emit_check(struct compiler *c, enum filter_action a)
 		break;
 	case FILTER_MKNODAT:
 		emit_mknod_check(c, 2);
+		break;
+	case FILTER_MODE1:
+		emit_mask_check(c, 1, SET_ID);
+		break;
+	case FILTER_MODE2:
+		emit_mask_check(c, 2, SET_ID);
+		break;
+	case FILTER_OPEN:
+		emit_open_check(c, 1, 2);
+		break;
+	case FILTER_OPENAT:
+		emit_open_check(c, 2, 3);
+		break;
+	case FILTER_FCNTL:
+		emit_equal_check(c, 1, F_SETLEASE, RET_EPERM, RET_ALLOW);
 		break;
 	case FILTER_ENOSYS:
 	case FILTER_EPERM:

@@ -33,6 +33,11 @@ enum filter_action {
 	FILTER_IOPRIO,      /* the same */
 	FILTER_MKNOD,       /* files, pipes and sockets; no device, no whiteout of an overlay */
 	FILTER_MKNODAT,     /* the same */
+	FILTER_MODE1,       /* a mode in argument 1: neither setuid nor setgid */
+	FILTER_MODE2,       /* in argument 2 */
+	FILTER_OPEN,        /* the same for a file that is made: flags and mode in 1 and 2 */
+	FILTER_OPENAT,      /* in 2 and 3 */
+	FILTER_FCNTL,       /* no lease: whoever writes to the file outside would wait for us */
 	FILTER_ACTION_COUNT_
 };
 

@@ -14,7 +14,9 @@ const char *filter_action_name(enum filter_action a)
 		[FILTER_SOCKET] = "socket",           [FILTER_SOCKETPAIR] = "socketpair",
 		[FILTER_PERSONALITY] = "personality", [FILTER_PRLIMIT] = "prlimit",   [FILTER_SETRLIMIT] = "setrlimit",
 		[FILTER_SCHED] = "sched",             [FILTER_PRIORITY] = "priority", [FILTER_IOPRIO] = "ioprio",
-		[FILTER_MKNOD] = "mknod",             [FILTER_MKNODAT] = "mknodat",
+		[FILTER_MKNOD] = "mknod",             [FILTER_MKNODAT] = "mknodat",   [FILTER_MODE1] = "mode1",
+		[FILTER_MODE2] = "mode2",             [FILTER_OPEN] = "open",         [FILTER_OPENAT] = "openat",
+		[FILTER_FCNTL] = "fcntl",
 	};
 	/* clang-format on */
 
@@ -66,7 +68,13 @@ static uint32_t expect_mknod(uint32_t mode)
 {
 	uint32_t type = mode & S_IFMT;
 
-	return allow_if(type == 0 || type == S_IFREG || type == S_IFIFO || type == S_IFSOCK);
+	return allow_if(!(mode & SET_ID) &&
+			(type == 0 || type == S_IFREG || type == S_IFIFO || type == S_IFSOCK));
+}
+
+static uint32_t expect_open(uint32_t flags, uint32_t mode)
+{
+	return allow_if(!(flags & MAKES_FILE) || !(mode & SET_ID));
 }
 
 /* The kernel takes these arguments as int; what stands in the upper half is not looked at by either side. */
@@ -101,6 +109,16 @@ static uint32_t expect_checked(enum filter_action action, const uint64_t args[6]
 		return expect_mknod(a1);
 	case FILTER_MKNODAT:
 		return expect_mknod(a2);
+	case FILTER_MODE1:
+		return allow_if(!(a1 & SET_ID));
+	case FILTER_MODE2:
+		return allow_if(!(a2 & SET_ID));
+	case FILTER_OPEN:
+		return expect_open(a1, a2);
+	case FILTER_OPENAT:
+		return expect_open(a2, (uint32_t)args[3]);
+	case FILTER_FCNTL:
+		return allow_if(a1 != F_SETLEASE);
 	case FILTER_ALLOW:
 		return RET_ALLOW;
 	case FILTER_EPERM:

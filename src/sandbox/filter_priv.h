@@ -4,6 +4,7 @@
 #include "sandbox/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -30,6 +31,12 @@
 #define ASK_PERSONALITY 0xffffffffu
 #define SOCKET_TYPE_MASK 0xfu /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define WARDEN_PID 1u
+/*
+ * A file with these runs as its owner. On a writable workspace that is the caller, who may be root: nosuid holds inside, but
+ * the file would lie in wait outside.
+ */
+#define SET_ID ((uint32_t)(S_ISUID | S_ISGID))
+#define MAKES_FILE ((uint32_t)(O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
 
 /* Numbers of the same two things in setpriority(2) and ioprio_set(2). */
 #define PRIORITY_PROCESS 0u

@@ -19,9 +19,10 @@ static const uint64_t values[] = {
 	CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET | CLONE_VM, CLONE_VM | CLONE_FILES, 262,
 	TIOCSTI, TIOCSTI + 1, TIOCLINUX_, TIOCSETD, TIOCGWINSZ,
 	S_IFIFO | 0600, S_IFREG | 0644, S_IFSOCK, S_IFCHR | 0666, S_IFBLK, S_IFDIR,
+	S_IFREG | 04755, 02755, O_CREAT | O_WRONLY, O_TMPFILE | O_RDWR, F_SETLEASE, GARBAGE | F_SETLEASE, GARBAGE | 04000,
 	0x7fffffff, 0xffffffff, UINT64_MAX, GARBAGE, GARBAGE | 1, GARBAGE | TIOCSTI, GARBAGE | AF_UNIX, GARBAGE | S_IFCHR,
 };
-static const uint64_t pointers[] = { 0, 8, UINT64_C(1) << 32, GARBAGE | 8 };
+static const uint64_t pointers[] = { 0, 8, UINT64_C(1) << 32, GARBAGE | 8, 04755 };
 /* clang-format on */
 
 static const uint32_t arches[] = { AUDIT_ARCH_X86_64, AUDIT_ARCH_I386,    AUDIT_ARCH_AARCH64,
@@ -148,7 +149,7 @@ static const struct {
 static const char *const absent[] = {
 	"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
 	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "open_tree_attr", "move_mount", "mount_setattr",
-	"epoll_ctl_old", "epoll_wait_old", "statmount", "listmount", "file_getattr", "file_setattr", "uprobe", "listns",
+	"openat2", "epoll_ctl_old", "epoll_wait_old", "statmount", "listmount", "file_getattr", "file_setattr", "uprobe", "listns",
 };
 /* clang-format on */
 
@@ -233,7 +234,7 @@ TEST(filter_hides_what_programs_can_do_without)
 	static const char *const hidden[] = {
 		"clone3",    "io_uring_setup", "io_uring_enter", "io_uring_register",
 		"fsopen",    "fsconfig",       "fsmount",        "fspick",
-		"open_tree", "move_mount",     "mount_setattr"
+		"open_tree", "move_mount",     "mount_setattr",  "openat2"
 	};
 
 	for (size_t i = 0; i < LEN(hidden); i++)
@@ -307,6 +308,32 @@ TEST(filter_lets_files_pipes_and_sockets_be_made_but_no_device)
 			 RET_EPERM); /* also an overlay's whiteout */
 	assert_int_equal(expect_named("mknodat", 3, 0, S_IFBLK | 0600), RET_EPERM);
 	assert_int_equal(expect_named("mknodat", 3, 0, S_IFDIR | 0600), RET_EPERM);
+}
+
+TEST(filter_lets_no_file_run_as_its_owner)
+{
+	const uint64_t made[6] = { 3, 0, O_CREAT | O_RDWR, 04755 },
+		       unnamed[6] = { 3, 0, O_TMPFILE | O_RDWR, 02755 };
+	const uint64_t read[6] = { 3, 0, O_RDONLY, 04755 }, plain[6] = { 3, 0, O_CREAT | O_WRONLY, 01777 };
+	uint32_t openat_nr = (uint32_t)seccomp_syscall_resolve_name_arch(NATIVE_ARCH, "openat");
+
+	assert_int_equal(expect_named("fchmod", 3, 04755, 0), RET_EPERM);
+	assert_int_equal(expect_named("fchmod", 3, GARBAGE | 02755, 0), RET_EPERM);
+	assert_int_equal(expect_named("fchmod", 3, 01777, 0), RET_ALLOW);
+	assert_int_equal(expect_named("fchmodat", 3, 0, 06755), RET_EPERM);
+	assert_int_equal(expect_named("fchmodat", 3, 0, 0755), RET_ALLOW);
+	assert_int_equal(expect_named("mknodat", 3, 0, S_IFREG | 04755), RET_EPERM);
+	assert_int_equal(filter_expect(NATIVE_ARCH, openat_nr, made), RET_EPERM);
+	assert_int_equal(filter_expect(NATIVE_ARCH, openat_nr, unnamed), RET_EPERM);
+	assert_int_equal(filter_expect(NATIVE_ARCH, openat_nr, read), RET_ALLOW);
+	assert_int_equal(filter_expect(NATIVE_ARCH, openat_nr, plain), RET_ALLOW);
+}
+
+TEST(filter_lets_nobody_hold_up_a_writer_outside)
+{
+	assert_int_equal(expect_named("fcntl", 3, F_SETLEASE, F_RDLCK), RET_EPERM);
+	assert_int_equal(expect_named("fcntl", 3, F_GETLEASE, 0), RET_ALLOW);
+	assert_int_equal(expect_named("fcntl", 3, F_SETFL, 0), RET_ALLOW);
 }
 
 TEST(filter_leaves_pid_1_and_the_core_limit_alone)
