@@ -209,12 +209,35 @@ static struct str asked_tool(const struct cli *cli)
 	return STR("exec");
 }
 
+static bool blank(struct arg_value given)
+{
+	return given.has && str_trim(given.text).n == 0;
+}
+
+/*
+ * Blank is what a script passes whose variable is not set. Taken as "not given" it would be the main session, which
+ * has full trust, or a question about no tool, which nothing refuses. OpenClaw does take it so.
+ */
+static int nothing_is_blank(const struct cli *cli, struct err *e)
+{
+	bool as_openclaw = cli->as.has && str_eq(cli->as.text, STR("openclaw"));
+
+	if (blank(cli->agent))
+		return err_set(e, ERR_USAGE, "--agent must not be blank");
+	if (blank(cli->session) && !as_openclaw)
+		return err_set(e, ERR_USAGE, "--session must not be blank");
+	if (blank(cli->tool))
+		return err_set(e, ERR_USAGE, "--tool must not be blank");
+	return 0;
+}
+
 int input_request(const struct cli *cli, struct request *ret, struct err *e)
 {
 	enum via via = cli->via.has ? (enum via)cli->via.value : VIA_CLI;
+	int r = nothing_is_blank(cli, e);
 
-	if (cli->agent.has && str_trim(cli->agent.text).n == 0)
-		return err_set(e, ERR_USAGE, "--agent must not be blank");
+	if (r < 0)
+		return r;
 	if (cli->command.has && cli->args.has_rest)
 		return err_set(e, ERR_USAGE, "'--command' and a command after '--' exclude each other");
 	*ret = (struct request){
