@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config/load_priv.h"
 #include "config/openclaw_priv.h"
 
 #include <stdarg.h>
@@ -132,12 +133,46 @@ static bool read_first(struct oc *o, const struct value *root)
 	return true;
 }
 
+/* The second time upstream looks where the variables of the first say; a file that is not there says nothing. */
+static void read_moved(const struct oc *first, struct str file)
+{
+	struct oc o = { .l = first->l,
+			.compat = true,
+			.files = &file,
+			.n_files = 1,
+			.vars = first->vars,
+			.n_vars = first->n_vars,
+			.cap_vars = first->cap_vars };
+	const struct origin asked_by = { .kind = ORIGIN_FILE, .name = first->files[0] };
+	struct value nothing = { .kind = VALUE_OBJ }, *root = &nothing;
+	struct stat st;
+	struct str text;
+
+	diag_add(o.l->diags, SEVERITY_WARN, "moved", &asked_by, STR("env.vars"),
+		 "it moves OpenClaw's files: what is read there counts, not this file");
+	if (load_exists(o.l, file)) {
+		root = load_text(o.l, file, &asked_by, &text, &st)
+			       ? load_parse(o.l, file, text, FORMAT_OPENCLAW)
+			       : NULL;
+		if (!root)
+			return;
+		oc_drop_proto(root);
+	}
+	if (oc_include(&o, root) && prepare(&o, root))
+		oc_map(&o, root);
+}
+
 void read_openclaw(struct load *l, struct value *root, struct str file)
 {
 	struct oc o = { .l = l, .compat = l->c->base.compat == COMPAT_OPENCLAW_2026_9, .n_files = 1 };
+	struct str moved;
 
 	o.files = &file;
 	oc_drop_proto(root);
-	if (oc_include(&o, root) && read_first(&o, root) && prepare(&o, root))
+	if (!oc_include(&o, root) || !read_first(&o, root))
+		return;
+	if (oc_is_moved(&o, &moved))
+		read_moved(&o, moved);
+	else if (prepare(&o, root))
 		oc_map(&o, root);
 }

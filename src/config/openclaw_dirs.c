@@ -38,6 +38,26 @@ static struct str state_dir(struct oc *o)
 	return oc_path_join(o->l->a, oc_home(o), STR(".openclaw"));
 }
 
+static struct str config_file(struct oc *o)
+{
+	struct str named;
+
+	if (variable(o, "OPENCLAW_CONFIG_PATH", &named))
+		return oc_path_expand(o, named);
+	return oc_path_join(o->l->a, state_dir(o), STR("openclaw.json"));
+}
+
+bool oc_is_moved(struct oc *o, struct str *ret)
+{
+	struct oc before = *o;
+
+	if (!o->compat || o->n_vars == 0)
+		return false;
+	before.n_vars = 0;
+	*ret = config_file(o);
+	return !str_eq(*ret, config_file(&before)) && !str_eq(*ret, oc_path_resolve(o, o->files[0]));
+}
+
 static bool is_profile(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

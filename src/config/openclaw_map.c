@@ -102,12 +102,36 @@ static void expand_home(struct oc *o, enum option id, struct value *v)
 		v->s = oc_path_expand(o, s);
 }
 
+/* Upstream takes names that nobody can mean: they are left out, and said so. */
+struct value oc_with_names(struct oc *o, const struct value *v, const struct trail *up)
+{
+	struct value kept = *v;
+
+	if (!o->compat || v->kind != VALUE_OBJ)
+		return kept;
+	kept.index = NULL;
+	kept.obj.n = 0;
+	kept.obj.m = ARENA_ARRAY(o->l->a, struct member, v->obj.n);
+	for (size_t i = 0; kept.obj.m && i < v->obj.n; i++) {
+		const struct member *m = &v->obj.m[i];
+		const struct trail t = { .up = up, .key = m->key };
+
+		if (m->key.n > 0 && !memchr(m->key.p, 0, m->key.n))
+			kept.obj.m[kept.obj.n++] = *m;
+		else
+			oc_warn(o, &t, &m->v, "bad_name",
+				"a name is empty or holds a NUL character: left out");
+	}
+	return kept;
+}
+
 static void set(struct oc *o, struct settings *s, enum option id, const struct value *v,
 		const struct trail *t)
 {
 	struct at at = oc_at(o, t, v);
 	struct value near = within_range(o, id, v, t);
 
+	near = oc_with_names(o, &near, t);
 	expand_home(o, id, &near);
 	(void)load_set(o->l, s, id, &near, &at, false);
 }

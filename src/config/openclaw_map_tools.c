@@ -46,8 +46,9 @@ static void set(struct oc *o, struct settings *s, enum option id, const struct v
 		const struct trail *t)
 {
 	struct at at = oc_at(o, t, v);
+	struct value named = oc_with_names(o, v, t);
 
-	(void)load_set(o->l, s, id, v, &at, false);
+	(void)load_set(o->l, s, id, &named, &at, false);
 }
 
 static void map_exec(struct oc *o, struct settings *s, const struct value *tools, const struct trail *up)

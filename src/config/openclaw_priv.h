@@ -73,6 +73,8 @@ struct str oc_path_expand(struct oc *o, struct str path);
 
 /* openclaw_dirs.c: what variables say about OpenClaw's own directories. */
 struct str oc_home(struct oc *o);
+/* Whether env.vars has OpenClaw read another file the second time, and which. */
+bool oc_is_moved(struct oc *o, struct str *ret);
 void oc_dirs(struct oc *o, const struct value *root);
 
 /*
@@ -80,7 +82,7 @@ void oc_dirs(struct oc *o, const struct value *root);
  * warning.
  */
 void oc_vars(struct oc *o, struct value *root);
-/* Whether some variable of env.vars refers to others: then upstream's second reading knows more than its first. */
+/* Whether env.vars may make upstream's second reading differ from its first: one refers to another, or moves files. */
 bool oc_vars_nest(struct oc *o, const struct value *root);
 /* Takes those of a tree that is filled in. */
 void oc_vars_collect(struct oc *o, const struct value *root);
@@ -105,5 +107,6 @@ void oc_check_cross(struct oc *o, const struct value *root);
 /* openclaw_map.c, openclaw_map_tools.c */
 void oc_map(struct oc *o, const struct value *root);
 void oc_map_tools(struct oc *o, struct settings *s, const struct value *tools, const struct trail *t);
+struct value oc_with_names(struct oc *o, const struct value *v, const struct trail *up);
 struct str oc_number_text(struct oc *o, const struct value *v); /* as JavaScript writes it */
 void oc_map_channels(struct oc *o, const struct value *channels, const struct trail *t);

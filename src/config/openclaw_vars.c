@@ -304,10 +304,10 @@ static void collect(struct oc *o, const struct value *vars)
 {
 	for (size_t i = 0; vars && vars->kind == VALUE_OBJ && i < vars->obj.n; i++) {
 		const struct member *m = &vars->obj.m[i];
-		struct str name = str_trim(m->key);
+		struct str name = oc_trim(m->key);
 		struct oc_var *v;
 
-		if (m->v.kind != VALUE_STR || str_trim(m->v.s).n == 0 || !env_name_valid(name) ||
+		if (m->v.kind != VALUE_STR || oc_trim(m->v.s).n == 0 || !env_name_valid(name) ||
 		    has_reference(m->v.s) || is_blocked(o, name))
 			continue;
 		v = arena_grow(o->l->a, o->vars, o->n_vars, &o->cap_vars, sizeof(*v),
@@ -323,10 +323,14 @@ bool oc_vars_nest(struct oc *o, const struct value *root)
 {
 	const struct value *vars = value_path(root, "env.vars");
 
-	for (size_t i = 0; vars && vars->kind == VALUE_OBJ && i < vars->obj.n; i++)
-		if (vars->obj.m[i].v.kind == VALUE_STR && has_reference(vars->obj.m[i].v.s) &&
-		    !is_blocked(o, str_trim(vars->obj.m[i].key)))
+	for (size_t i = 0; vars && vars->kind == VALUE_OBJ && i < vars->obj.n; i++) {
+		const struct member *m = &vars->obj.m[i];
+		struct str name = oc_trim(m->key);
+
+		if (m->v.kind == VALUE_STR && !is_blocked(o, name) &&
+		    (has_reference(m->v.s) || str_starts(name, STR("OPENCLAW_"))))
 			return true;
+	}
 	return false;
 }
 

@@ -298,11 +298,17 @@ static void settle_main(struct ctx *x, const struct session_key *key, enum sessi
 								   : is_main_documents(x, key, shape);
 }
 
+static enum session_shape parse_key(const struct ctx *x, struct str text, struct session_key *ret)
+{
+	return compat_of(x) == COMPAT_OPENCLAW_2026_9 ? session_key_split(text, ret)
+						      : session_key_parse(text, ret);
+}
+
 static void settle_rest(struct ctx *x)
 {
 	struct session_key key;
 
-	(void)session_key_parse(x->d->who.session_key, &key);
+	(void)parse_key(x, x->d->who.session_key, &key);
 	x->d->who.rest = key.rest;
 	x->d->who.is_subagent = session_rest_is_subagent(key.rest);
 	x->d->who.channel = x->r->channel.n ? x->r->channel : session_rest_channel(key.rest);
@@ -361,7 +367,7 @@ static bool check_ssh_root(struct ctx *x)
 bool stage_identity(struct ctx *x)
 {
 	struct session_key key;
-	enum session_shape shape = session_key_parse(x->r->session_key, &key);
+	enum session_shape shape = parse_key(x, x->r->session_key, &key);
 
 	x->d->who.via = x->r->via;
 	x->d->who.chat_id = x->r->chat_id;

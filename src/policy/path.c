@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/path.h"
 
+#include "policy/session_key.h"
+
 /* The next part of `rest` between slashes; false at the end. Empty parts are skipped. */
 static bool next_part(struct str *rest, struct str *ret)
 {
@@ -70,6 +72,7 @@ struct str path_join(struct arena *a, struct str dir, struct str name)
 		return (struct str){ 0 };
 	if (dir.n)
 		memcpy(out, dir.p, dir.n);
+	dir.n -= dir.n > 0 && dir.p[dir.n - 1] == '/';
 	out[dir.n] = '/';
 	if (name.n)
 		memcpy(out + dir.n + 1, name.p, name.n);
@@ -78,7 +81,7 @@ struct str path_join(struct arena *a, struct str dir, struct str name)
 
 struct str path_expand(struct arena *a, const struct facts *f, struct str path)
 {
-	struct str p = str_trim(path);
+	struct str p = trim_unicode(path);
 
 	if (p.n > 0 && p.p[0] == '~' && (p.n == 1 || p.p[1] == '/'))
 		p = path_join(a, f->home, str_from(p, p.n == 1 ? 1 : 2));

@@ -18,6 +18,7 @@ struct str path_normalise(struct arena *a, struct str path);
 /* Trimmed; "~" and "~/x" by facts.home; made absolute against facts.cwd; normalised. "~user" is an ordinary name. */
 struct str path_expand(struct arena *a, const struct facts *f, struct str path);
 
+/* With one slash between them. */
 struct str path_join(struct arena *a, struct str dir, struct str name);
 
 /* `path` is `dir` or below it; both normalised. "/work" does not hold "/work-evil". */

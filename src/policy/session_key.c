@@ -74,14 +74,19 @@ static bool is_printable(struct str s)
 
 enum session_shape session_key_parse(struct str key, struct session_key *ret)
 {
+	enum session_shape shape = session_key_split(key, ret);
+
+	return ret->raw.n > SESSION_KEY_MAX || !is_printable(ret->raw) ? SESSION_MALFORMED : shape;
+}
+
+enum session_shape session_key_split(struct str key, struct session_key *ret)
+{
 	const struct str prefix = STR("agent:");
 	struct str raw = trim_unicode(key), agent, rest;
 
 	*ret = (struct session_key){ .raw = raw, .rest = raw };
 	if (raw.n == 0)
 		return SESSION_MISSING;
-	if (raw.n > SESSION_KEY_MAX || !is_printable(raw))
-		return SESSION_MALFORMED;
 	if (raw.n < prefix.n || !str_eq_nocase((struct str){ .p = raw.p, .n = prefix.n }, prefix))
 		return SESSION_UNSCOPED;
 	if (!str_cut(str_from(raw, prefix.n), ':', &agent, &rest))

@@ -25,6 +25,8 @@ struct session_key {
 };
 
 enum session_shape session_key_parse(struct str key, struct session_key *ret);
+/* Upstream's rules alone: any length, any character. */
+enum session_shape session_key_split(struct str key, struct session_key *ret);
 
 /*
  * Lower case; every run of other characters than [a-z0-9_-] becomes one '-', none of them at the ends; at most 64. False

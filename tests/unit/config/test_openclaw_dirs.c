@@ -51,12 +51,43 @@ TEST(a_tilde_is_the_home_that_openclaw_has)
 {
 	_cleanup_loading_ struct loading w;
 
-	load_compat(&w, "{env:{vars:{OPENCLAW_HOME:'/h'}},agents:{defaults:{workspace:' ~/x/ ',sandbox:{"
-			"workspaceRoot:'~',docker:{workdir:'~\\\\y'}}}}}");
+	loading_init(&w);
+	w.in.compat = STR("openclaw-2026.9");
+	use_env(&w, "OPENCLAW_HOME=/h");
+	load_text_as(
+		&w, "openclaw:openclaw.json",
+		"{agents:{defaults:{workspace:' ~/x/ ',sandbox:{workspaceRoot:'~',docker:{workdir:'~\\\\y'}}}}}");
 	CHECK_LOADS(&w);
 	CHECK_STR(w.c->base.ws_path, STR("/h/x"));
 	CHECK_STR(w.c->base.ws_root, STR("/h"));
 	CHECK_STR(w.c->base.workdir, STR("/h\\y"));
+}
+
+/* The second reading looks where the variables of the first say. */
+static void check_moved(const char *vars, enum when want)
+{
+	_cleanup_loading_ struct loading w;
+
+	loading_init(&w);
+	w.in.compat = STR("openclaw-2026.9");
+	put_file(&w, "q/openclaw.json", "{agents:{defaults:{sandbox:{mode:'all'}}}}");
+	load_text_as(
+		&w, "openclaw:openclaw.json",
+		arena_printf(&w.a, "{env:{vars:{%s}},agents:{defaults:{sandbox:{mode:'non-main'}}}}", vars)
+			.p);
+	CHECK_LOADS(&w);
+	CHECK_CASE(w.c->base.when == (int)want, "%s", vars);
+}
+
+TEST(a_file_that_moves_openclaw_is_read_once_and_another_one_counts)
+{
+	check_moved("A:'/q'", WHEN_NON_MAIN);
+	check_moved("OPENCLAW_STATE_DIR:'/nowhere'", WHEN_OFF);
+	check_moved("OPENCLAW_STATE_DIR:'~/q'", WHEN_ALL);
+	check_moved("OPENCLAW_STATE_DIR:'${V}',V:'~/q'", WHEN_ALL);
+	check_moved("OPENCLAW_CONFIG_PATH:'q/openclaw.json'", WHEN_ALL);
+	check_moved("OPENCLAW_STATE_DIR:'~/.openclaw'", WHEN_NON_MAIN);
+	check_moved("OPENCLAW_HOME:'/nowhere'", WHEN_OFF);
 }
 
 TEST(documents_mode_knows_none_of_it)
