@@ -48,6 +48,55 @@ int run_on_host(struct run *r, struct err *e)
 	return err_sys(e, errno, "'%s'", v[0]);
 }
 
+/* What only a sandbox can give: asked for and not had is refused. */
+static int needs_no_sandbox(const struct cli *cli, struct err *e)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} flags[] = {
+		{ cli->workspace.has, "workspace" },
+		{ cli->ws_access.has, "workspace-access" },
+		{ cli->env.n > 0, "env" },
+		{ cli->net.has, "net" },
+		{ cli->timeout.has, "timeout" },
+		{ cli->memory.has, "memory" },
+		{ cli->pids.has, "pids" },
+		{ cli->cpus.has, "cpus" },
+		{ cli->cgroup_parent.has, "cgroup-parent" },
+		{ cli->backend.has, "backend" },
+		{ cli->image.has, "image" },
+		{ cli->tty, "tty" },
+		{ cli->report.has, "report" },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].given)
+			return err_set(
+				e, ERR_UNAVAIL,
+				"--%s needs a sandbox, and this call runs on the host: --sandbox light asks for one",
+				flags[i].name);
+	return 0;
+}
+
+static int dispatch_to_host(struct run *r, struct err *e)
+{
+	const struct cli *cli = r->cli;
+	int rc = needs_no_sandbox(cli, e);
+
+	if (rc < 0)
+		return rc;
+	if (cli->plan) {
+		buf_puts(cli->out, "on the host, without any wall\n");
+		return 0;
+	}
+	if (!cli->quiet && !cli->no_sandbox)
+		output_complain(
+			STR("creel run: on the host, without any wall: nothing asks for a sandbox here; "
+			    "--sandbox light does\n"));
+	return run_on_host(r, e);
+}
+
 static int dispatch(struct run *r, struct err *e)
 {
 	const struct decision *d = r->decision;
@@ -55,17 +104,19 @@ static int dispatch(struct run *r, struct err *e)
 	if (d->verdict != VERDICT_ALLOW)
 		return refused(r);
 	if (d->place.place == PLACE_HOST)
-		return run_on_host(r, e);
+		return dispatch_to_host(r, e);
 	if (d->place.backend != BACKEND_NATIVE)
 		return err_set(e, ERR_UNAVAIL,
 			       "backend '%s' cannot run commands in this build: use --backend native",
 			       enum_name(backend_names, (int)d->place.backend));
 	if (r->cli->net.has && !str_eq(r->cli->net.text, STR("none")) && d->net.route == ROUTE_NONE)
-		return err_set(e, ERR_DENIED, "--net " STR_FMT ": mode '%s' has no network, and a flag cannot give it one",
+		return err_set(e, ERR_DENIED,
+			       "--net " STR_FMT ": mode '%s' has no network, and a flag cannot give it one",
 			       STR_ARG(r->cli->net.text), enum_name(trust_names, (int)d->mode.trust));
 	if (d->net.route != ROUTE_NONE)
 		return err_set(e, ERR_UNAVAIL,
-			       "network route '%s' (" STR_FMT ") is decided, but the native engine has no network yet: use --net none",
+			       "network route '%s' (" STR_FMT
+			       ") is decided, but the native engine has no network yet: use --net none",
 			       enum_name(route_names, (int)d->net.route), STR_ARG(d->net.network));
 	if (r->cli->plan)
 		return run_plan(r, e);
