@@ -257,6 +257,71 @@ TEST(what_belongs_to_other_parts_of_openclaw_is_looked_at_under_compat_alone)
 	}
 }
 
+/* Right and wrong of each rule that no table can say, as upstream answered. */
+TEST(upstream_s_rules_of_spelling_hold_under_compat)
+{
+	static const struct {
+		const char *text;
+		bool fine;
+	} cases[] = {
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:{source:'env',provider:'p',id:'A_1'}}}}}}",
+		  true },
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:{source:'env',provider:'P',id:'A_1'}}}}}}",
+		  false },
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:{source:'env',provider:'p',id:'a'}}}}}}",
+		  false },
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:{source:'store',provider:'p-1',id:'1A'}}}}}}",
+		  false },
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:{source:'file',provider:'p',id:'/any thing'}}}}}}",
+		  true },
+		{ "{agents:{defaults:{sandbox:{ssh:{identityData:'plain'}}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{every:'30m'}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{every:'1.5h'}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{every:'0m'}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{every:''}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{every:' '}}}}", false },
+		{ "{agents:{defaults:{heartbeat:{every:'1w'}}}}", false },
+		{ "{agents:{defaults:{heartbeat:{every:'-1m'}}}}", false },
+		{ "{agents:{defaults:{heartbeat:{activeHours:{start:'08:00',end:'24:00'}}}}}", true },
+		{ "{agents:{defaults:{heartbeat:{activeHours:{start:'8:00'}}}}}", false },
+		{ "{agents:{defaults:{heartbeat:{activeHours:{end:'24:01'}}}}}", false },
+		{ "{agents:{defaults:{systemAgent:{agentId:' '}}}}", false },
+		{ "{session:{maintenance:{pruneAfter:'30d'}}}", true },
+		{ "{session:{maintenance:{pruneAfter:'1h30m'}}}", true },
+		{ "{session:{maintenance:{pruneAfter:30}}}", true },
+		{ "{session:{maintenance:{pruneAfter:0}}}", false },
+		{ "{session:{maintenance:{pruneAfter:'5.d'}}}", false },
+		{ "{session:{maintenance:{pruneAfter:false}}}", false },
+		{ "{session:{maintenance:{preserveRecent:false}}}", true },
+		{ "{session:{maintenance:{preserveRecent:true}}}", false },
+		{ "{session:{maintenance:{archiveDashboardAfter:0}}}", true },
+		{ "{session:{maintenance:{maxDiskBytes:'1.5gb'}}}", true },
+		{ "{session:{maintenance:{maxDiskBytes:false}}}", true },
+		{ "{session:{maintenance:{maxDiskBytes:true}}}", false },
+		{ "{session:{maintenance:{maxDiskBytes:-1}}}", false },
+		{ "{session:{maintenance:{highWaterBytes:'lots'}}}", false },
+		{ "{tools:{github:{profileId:'ghp_0123456789abcdef0123456789abcdef'}}}", true },
+		{ "{tools:{github:{profileId:'ghp_0123456789ABCDEF0123456789abcdef'}}}", false },
+		{ "{tools:{web:{search:{anything:1}}}}", true },
+		{ "{tools:{web:{search:{brave:{apiKey:'x'}}}}}", false },
+		{ "{tools:{web:{search:{brave:'x'}}}}", true },
+		{ "{channels:{telegram:{},defaults:{}}}", true },
+		{ "{agents:{entries:{main:{identity:{avatar:'a/b.png'}}}}}", true },
+		{ "{agents:{entries:{main:{identity:{avatar:'https://x/y.png'}}}}}", true },
+		{ "{agents:{entries:{main:{identity:{avatar:'ftp://x/y.png'}}}}}", false },
+		{ "{agents:{entries:{main:{identity:{avatar:'../x.png'}}}}}", false },
+		{ "{agents:{entries:{main:{prototype:1}}}}", false },
+		{ "{agents:{entries:{main:{contextTokens:'any'}}}}", true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_loading_ struct loading w;
+
+		load_compat(&w, cases[i].text);
+		CHECK_CASE((w.r == 0) == cases[i].fine, "%s: %s", cases[i].text, w.r ? told(&w) : "loads");
+	}
+}
+
 TEST(an_environment_for_a_container_has_portable_names_and_single_lines)
 {
 	static const struct refusal cases[] = {
