@@ -208,8 +208,8 @@ TEST(a_secret_in_a_wrong_place_is_in_no_message)
 		"{tools:{elevated:{enabled:'${S}'}}}",
 		"{session:{scope:'${S}'}}",
 		"{agents:{defaults:{sandbox:{ssh:{workspaceRoot:'${S}'}}}}}",
-		"{agents:{defaults:{heartbeat:{every:'${S}',agentId:'${S}'}}},gateway:{port:'${S}'},bindings:[{agentId:'${S}',match:{channel:'x'}}],"
-		"broadcast:{x:['${S}']},session:{maintenance:{pruneAfter:'${S}'}}}",
+		("{agents:{defaults:{heartbeat:{every:'${S}',agentId:'${S}'}}},gateway:{port:'${S}'},bindings:[{agentId:'${S}',match:{channel:'x'}}],"
+		 "broadcast:{x:['${S}']},session:{maintenance:{pruneAfter:'${S}'}}}"),
 		"{$include:'${S}'}",
 		"'${S}'",
 	};

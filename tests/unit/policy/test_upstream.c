@@ -9,7 +9,7 @@ static void upstream(enum access access)
 	walls_reset();
 	SAY(WHEN, when, WHEN_ALL);
 	SAY(SCOPE, scope, SCOPE_SHARED);
-	SAY(WS_ACCESS, ws_access, access);
+	SAY(WS_ACCESS, ws_access, (int)access);
 	SAY(COMPAT, compat, COMPAT_OPENCLAW_2026_9);
 	w.c.formats = 1u << FORMAT_OPENCLAW;
 }
