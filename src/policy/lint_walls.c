@@ -2,6 +2,7 @@
 /* Binds, networks, profiles, setup and limits: what would be refused, and what opens more than it seems to. */
 #include "policy/lint.h"
 
+#include "base/parse.h"
 #include "policy/bind.h"
 #include "policy/path.h"
 #include "policy/posture.h"
@@ -110,6 +111,21 @@ static void check_network(struct lint *l, const struct lint_view *v, enum option
 			 "'" STR_FMT "' is refused whenever a sandbox is made", STR_ARG(text));
 	}
 	diag_fix(l->d, "none, bridge or the name of a network");
+}
+
+/* S1-46. OpenClaw takes any text for it; whoever enforces it later could not. */
+static void check_cdp_range(struct lint *l, const struct lint_view *v)
+{
+	struct str range = str_trim(v->own->browser_cdp_range);
+	struct parse_net net;
+
+	if (!v->own->has[OPT_BROWSER_CDP_RANGE] || range.n == 0 || parse_net(range, &net) == 0)
+		return;
+	diag_add(l->d, SEVERITY_ERROR, "cdp_range_invalid", &v->own->origin[OPT_BROWSER_CDP_RANGE],
+		 lint_key(l, v, "network.browser.cdpSourceRange"),
+		 "'" STR_FMT "' is not a network in CIDR notation",
+		 STR_ARG(shown(v->own, OPT_BROWSER_CDP_RANGE, range)));
+	diag_fix(l->d, "such as 172.21.0.1/32; bits behind the prefix must be zero");
 }
 
 static void check_profile(struct lint *l, const struct lint_view *v, enum option id, const char *key,
@@ -273,6 +289,7 @@ void lint_walls(struct lint *l, const struct lint_view *v)
 	check_network(l, v, OPT_NET_PRIMARY, "network.primary", v->s->net_primary);
 	check_network(l, v, OPT_ROUTE_NETWORK, "network.route.network", v->s->route_network);
 	check_network(l, v, OPT_BROWSER_NETWORK, "network.browser.network", v->s->browser_network);
+	check_cdp_range(l, v);
 	check_profile(l, v, OPT_SECCOMP_PROFILE, "backend.seccompProfile", v->s->seccomp_profile);
 	check_profile(l, v, OPT_APPARMOR_PROFILE, "backend.apparmorProfile", v->s->apparmor_profile);
 	check_setup(l, v);

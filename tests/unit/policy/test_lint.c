@@ -556,6 +556,27 @@ TEST(a_network_name_from_the_environment_is_not_shown)
 	FOUND("network_name_invalid");
 }
 
+TEST(s1_46_who_may_reach_the_browser_is_a_network)
+{
+	static const char *const good[] = { "172.21.0.1/32", "10.0.0.0/8", "::1", "fd00::/8", " ", "" };
+	static const char *const bad[] = { "172.21.0.1/33", "10.0.0.1/8", "banana",
+					   "172.21.0.1/32,10.0.0.0/8" };
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		walls_reset();
+		SAY(WHEN, when, WHEN_ALL);
+		SAY(BROWSER_CDP_RANGE, browser_cdp_range, str_z(good[i]));
+		NOT_FOUND("cdp_range_invalid");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		walls_reset();
+		SAY(WHEN, when, WHEN_ALL);
+		SAY(BROWSER_CDP_RANGE, browser_cdp_range, str_z(bad[i]));
+		FOUND("cdp_range_invalid");
+		assert_int_equal(finding("cdp_range_invalid")->severity, SEVERITY_ERROR);
+	}
+}
+
 TEST(an_unconfined_profile_is_an_error)
 {
 	walls_reset();
