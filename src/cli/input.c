@@ -134,6 +134,8 @@ int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 		r = assumed_backends(cli->backends.text, &ret->backends, e);
 		if (r < 0)
 			return r;
+		/* Whoever supposes that it works supposes a build that has it: C33. */
+		ret->opensandbox_built = ret->backends & 1u << BACKEND_OPENSANDBOX;
 	}
 	ret->cwd = arena_str(cli->arena, str_z(cwd));
 	ret->state_dir = find_state_dir(cli, ret->home);
