@@ -120,6 +120,20 @@ TEST(s0_15_every_token_as_allow_leaves_exactly_what_it_names)
 	}
 }
 
+TEST(s0_42_in_mode_docker_the_project_is_all_that_is_seen_of_the_host)
+{
+	walls_reset();
+	CHECK_OK(ask("untrusted:pr-1", "bash"));
+	assert_true(w.d.n_mounts > 0);
+	for (size_t i = 0; i < w.d.n_mounts; i++)
+		CHECK_CASE(w.d.mounts[i].host.n == 0 || str_eq(w.d.mounts[i].target, STR("/sandbox")),
+			   STR_FMT " is seen", STR_ARG(w.d.mounts[i].host));
+	CHECK_STR(mount_at(&w.d, "/sandbox")->host, STR("/srv/project"));
+	CHECK_STR(w.d.workdir, STR("/sandbox"));
+	assert_int_equal(mount_at(&w.d, "/tmp")->source, MOUNT_SCRATCH);
+	assert_true(w.d.eff.readonly_root);
+}
+
 /* By prefix, by default, by rule and by flag: it is always the whole row, and nothing else. */
 TEST(s0_34_the_permissions_are_the_row_of_the_mode_however_the_mode_came_about)
 {

@@ -11,6 +11,20 @@ static void sandbox_all(void)
 	SAY(WHEN, when, WHEN_ALL);
 }
 
+TEST(s1_2_the_tools_of_a_sandboxed_session_run_in_its_sandbox)
+{
+	static const char *const tools[] = {
+		"exec", "read", "write", "edit", "apply_patch", "process", "bash"
+	};
+
+	sandbox_all();
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		CHECK_OK(ask(GROUP, tools[i]));
+		CHECK_CASE(w.d.place.place == PLACE_CONTAINER, "%s", tools[i]);
+		CHECK_STR(w.d.place.key, STR(GROUP));
+	}
+}
+
 TEST(s1_10_the_main_key_makes_a_session_main_and_not_the_agent)
 {
 	walls_reset();
