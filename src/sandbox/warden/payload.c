@@ -144,6 +144,17 @@ static void settle(struct warden *w)
 		fail(w, 0, r, "close pid 1 to others");
 }
 
+/* Before the payload starts: what cannot be watched over must not run. */
+static void open_signals(struct warden *w)
+{
+	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1);
+	long fd = SYS4(signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		fail(w, 0, fd, "signalfd");
+	w->signals_fd = (int)fd;
+}
+
 long payload_start(struct warden *w)
 {
 	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
@@ -153,6 +164,7 @@ long payload_start(struct warden *w)
 		r = fill(w, env_, w->plan->env, w->plan->envc);
 	if (r < 0 || !argv_[0])
 		fail(w, 0, r < 0 ? r : -EINVAL, "too many arguments");
+	open_signals(w);
 	w->exec_err = 0;
 	pid = spawn_vm(child, w, child_stack + sizeof(child_stack), CLONE_VM | CLONE_VFORK | SIGCHLD);
 	if (pid < 0)
@@ -229,13 +241,9 @@ static void take_message(long payload)
 
 int payload_serve(struct warden *w, long payload)
 {
-	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1);
-	long fd = SYS4(signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
-	struct pollfd p[2] = { { .fd = (int)fd, .events = POLLIN },
+	struct pollfd p[2] = { { .fd = w->signals_fd, .events = POLLIN },
 			       { .fd = WARDEN_FD_CONTROL, .events = POLLIN } };
 
-	if (fd < 0)
-		fail(w, 0, fd, "signalfd");
 	/* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
 	SYS3(close_range, 0, 2, 0);
 	for (;;) {
@@ -243,7 +251,7 @@ int payload_serve(struct warden *w, long payload)
 			return 0;
 		SYS5(ppoll, p, 2, 0, 0, 0);
 		if (p[0].revents)
-			take_signal(fd, payload);
+			take_signal(w->signals_fd, payload);
 		if (p[1].revents & POLLHUP)
 			return 1; /* creel is gone: so is everything here */
 		if (p[1].revents & POLLIN)

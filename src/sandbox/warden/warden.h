@@ -19,6 +19,7 @@ struct warden {
 	int root_fd;  /* the new root, before pivot */
 	int rules_fd; /* Landlock */
 	int tty_fd;   /* slave of our own PTY */
+	int signals_fd;
 	uint32_t landlock_abi;
 	int life[2]; /* a pipe from outside: a byte = the users are mapped; closed = outside has gone */
 	int tree_fd[PLAN_MAX_STEPS]; /* mounts made outside, by step; 0 = none */
