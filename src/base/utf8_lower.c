@@ -123,7 +123,7 @@ static bool is_lower(uint32_t cp)
 /* A letter that has a case. Small letters without a capital are missing; the word of a sigma is Greek. */
 static bool is_cased(uint32_t cp)
 {
-	return lower_of(cp) != cp || is_lower(cp);
+	return lower_of(cp) != cp || is_lower(cp) || cp == DOTTED_I;
 }
 
 /* What may stand inside a word without being part of it: accents, apostrophes, dots. */

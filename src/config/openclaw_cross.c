@@ -181,6 +181,7 @@ static void check_broadcast(struct oc *o, const struct value *root, const struct
 	const struct trail up = { .up = top, .key = STR("broadcast") };
 	const struct value *groups = value_get(root, STR("broadcast")),
 			   *entries = value_path(root, "agents.entries");
+	bool alone = !entries || entries->obj.n == 0;
 
 	for (size_t i = 0; groups && i < groups->obj.n; i++) {
 		const struct trail t = { .up = &up, .key = groups->obj.m[i].key };
@@ -191,7 +192,7 @@ static void check_broadcast(struct oc *o, const struct value *root, const struct
 			const struct trail down = { .up = &t, .index = k };
 			struct str id = list->arr.v[k].s;
 
-			if (!value_member(entries, id) && !(!entries && str_eq(id, STR("main"))))
+			if (!value_member(entries, id) && !(alone && str_eq(id, STR("main"))))
 				bad_agent(o, &down, &list->arr.v[k]);
 		}
 	}

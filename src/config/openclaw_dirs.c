@@ -111,6 +111,25 @@ static struct str store_owner(struct oc *o, const struct value *root)
 	return entries && entries->obj.n > 1 ? oc_marked_agent(o, root) : (struct str){ 0 };
 }
 
+/* Whether the agent that owns the default workspace has to work in it. */
+static bool needs_workspace(struct oc *o, const struct value *root)
+{
+	const struct value *entries = value_path(root, "agents.entries"),
+			   *common = value_path(root, "agents.defaults.workspace");
+	struct str owner = oc_default_agent(o, root);
+
+	if (owner.n == 0 || (common && oc_trim(common->s).n > 0))
+		return false;
+	for (size_t i = 0; entries && i < entries->obj.n; i++) {
+		const struct value *own = value_get(&entries->obj.m[i].v, STR("workspace"));
+
+		if (own && oc_trim(own->s).n > 0 &&
+		    str_eq(oc_agent_id(o->l->a, entries->obj.m[i].key), owner))
+			return false;
+	}
+	return true;
+}
+
 void oc_dirs(struct oc *o, const struct value *root)
 {
 	struct config *c = o->l->c;
@@ -118,6 +137,7 @@ void oc_dirs(struct oc *o, const struct value *root)
 	if (!o->compat)
 		return;
 	c->openclaw.state = state_dir(o);
-	c->openclaw.workspace = workspace_dir(o);
+	if (needs_workspace(o, root))
+		c->openclaw.workspace = workspace_dir(o);
 	c->store_owner = store_owner(o, root);
 }

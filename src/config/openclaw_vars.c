@@ -153,7 +153,7 @@ static bool has_reference(struct str s)
 	return false;
 }
 
-bool oc_getenv(const struct oc *o, struct str name, struct str *ret)
+static bool get_one(const struct oc *o, struct str name, struct str *ret)
 {
 	if (load_getenv(o->l, name, ret) && str_trim(*ret).n > 0)
 		return true;
@@ -164,6 +164,16 @@ bool oc_getenv(const struct oc *o, struct str name, struct str *ret)
 		}
 	}
 	return load_getenv(o->l, name, ret);
+}
+
+/* One name has an older spelling. */
+bool oc_getenv(const struct oc *o, struct str name, struct str *ret)
+{
+	bool found = get_one(o, name, ret);
+
+	if ((found && oc_trim(*ret).n > 0) || !o->compat || !str_eq(name, STR("ZAI_API_KEY")))
+		return found;
+	return get_one(o, STR("Z_AI_API_KEY"), ret);
 }
 
 typedef bool look_up(const struct oc *o, struct str name, struct str *ret);

@@ -48,8 +48,9 @@ static struct view view_of(const struct request *r, const struct decision *d, st
 	v.effective_root = sandboxed ? d->workspace : d->agent_workspace;
 	v.workdir = sandboxed ? d->workdir : d->agent_workspace;
 	v.source = !sandboxed ? "direct" : d->eff.ws_access == ACCESS_RW ? "agent" : "sandbox";
-	v.shows_mounts = sandboxed && (is_backend(v.backend, "docker") || is_backend(v.backend, "podman") ||
-				       is_backend(v.backend, "native"));
+	v.shows_mounts =
+		sandboxed && (is_backend(v.backend, "docker") || is_backend(v.backend, "podman") ||
+			      (is_backend(v.backend, "native") && d->eff.compat != COMPAT_OPENCLAW_2026_9));
 	v.has_workdir = !sandboxed || v.shows_mounts || is_backend(v.backend, "ssh");
 	return v;
 }

@@ -213,6 +213,7 @@ struct str session_rest_channel(struct str rest)
 	struct strs known = channel_ids();
 	struct str first, tail;
 
+	rest = trim_unicode(rest);
 	while (rest.n > 0 && rest.p[0] == ':')
 		rest = str_from(rest, 1);
 	if (!str_cut(rest, ':', &first, &tail))

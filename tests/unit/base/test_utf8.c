@@ -195,6 +195,7 @@ TEST(utf8_lower_ends_a_greek_word_with_the_final_sigma)
 	lowered("ΑΣ'Α", "ασ'α");
 	lowered("Α\u0301Σ", "α\u0301ς");
 	lowered("1Σ", "1σ");
+	lowered("\u0130Σ", "i\u0307ς");
 }
 
 TEST(utf8_lower_leaves_bytes_that_are_no_text)
