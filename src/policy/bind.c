@@ -11,6 +11,10 @@ static const char *const blocked[] = {
 static const char *const blocked_in_home[] = {
 	".aws", ".cargo", ".config", ".docker", ".gnupg", ".netrc", ".npm", ".ssh",
 };
+/* A workspace may well lie below one of these; a bind may not. */
+static const char *const roomy[] = {
+	"/root", ".cargo", ".config", ".npm",
+};
 /* Whoever can write to one of these owns the host, wherever somebody put it. */
 static const char *const control_sockets[] = {
 	"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
@@ -54,38 +58,64 @@ static bool hits(struct str source, struct str path, struct bind_block *ret)
 	return true;
 }
 
-static bool hits_home(struct arena *a, struct str home, struct str source, struct bind_block *ret)
+struct search {
+	struct arena *a;
+	const struct facts *facts;
+	struct str source;
+	bool workspace;
+};
+
+/* `name` is the path's entry in its table. */
+static bool forbids(const struct search *s, struct str path, const char *name, struct bind_block *ret)
 {
-	home = path_normalise(a, home);
+	if (!hits(s->source, path, ret))
+		return false;
+	return !s->workspace || ret->covers || str_eq(s->source, path) ||
+	       !find(roomy, LEN(roomy), str_z(name));
+}
+
+static bool hits_home(const struct search *s, struct str home, struct bind_block *ret)
+{
+	home = path_normalise(s->a, home);
 	if (!path_is_absolute(home) || home.n == 1)
 		return false;
 	for (size_t i = 0; i < LEN(blocked_in_home); i++)
-		if (hits(source, path_join(a, home, str_z(blocked_in_home[i])), ret))
+		if (forbids(s, path_join(s->a, home, str_z(blocked_in_home[i])), blocked_in_home[i], ret))
+			return true;
+	return false;
+}
+
+static bool is_blocked(const struct search *s, struct bind_block *ret)
+{
+	const char *sock = find(control_sockets, LEN(control_sockets), path_base(s->source));
+
+	if (str_eq(s->source, STR("/"))) {
+		*ret = (struct bind_block){ .path = STR("/"), .covers = true };
+		return true;
+	}
+	for (size_t i = 0; i < LEN(blocked); i++)
+		if (forbids(s, str_z(blocked[i]), blocked[i], ret))
+			return true;
+	if (sock) {
+		*ret = (struct bind_block){ .path = str_z(sock) };
+		return true;
+	}
+	if (hits_home(s, s->facts->home, ret))
+		return true;
+	for (size_t i = 0; i < s->facts->home_roots.n; i++)
+		if (hits_home(s, s->facts->home_roots.v[i], ret))
 			return true;
 	return false;
 }
 
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret)
 {
-	const char *sock = find(control_sockets, LEN(control_sockets), path_base(source));
+	return is_blocked(&(struct search){ .a = a, .facts = f, .source = source }, ret);
+}
 
-	if (str_eq(source, STR("/"))) {
-		*ret = (struct bind_block){ .path = STR("/"), .covers = true };
-		return true;
-	}
-	for (size_t i = 0; i < LEN(blocked); i++)
-		if (hits(source, str_z(blocked[i]), ret))
-			return true;
-	if (sock) {
-		*ret = (struct bind_block){ .path = str_z(sock) };
-		return true;
-	}
-	if (hits_home(a, f->home, source, ret))
-		return true;
-	for (size_t i = 0; i < f->home_roots.n; i++)
-		if (hits_home(a, f->home_roots.v[i], source, ret))
-			return true;
-	return false;
+bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, struct bind_block *ret)
+{
+	return is_blocked(&(struct search){ .a = a, .facts = f, .source = dir, .workspace = true }, ret);
 }
 
 static bool part_is_sensitive(struct str part)

@@ -36,6 +36,9 @@ struct bind_block {
 };
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret);
 
+/* The same for a directory to work in. People do that below /root and ~/.config, but not in a home directory itself. */
+bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, struct bind_block *ret);
+
 /* Names like .ssh, credentials, *.pem anywhere in the path: bind these read-only or not at all. */
 bool bind_is_sensitive(struct str source);
 

@@ -6,6 +6,7 @@
  */
 #include "policy/mounts.h"
 
+#include "policy/bind.h"
 #include "policy/path.h"
 #include "policy/posture.h"
 #include "policy/workspace.h"
@@ -185,6 +186,27 @@ static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 	return mount_add(x, cap, &m);
 }
 
+/* A home directory holds the keys, and / holds everything: neither is a place that a sandbox may see. */
+static bool workspace_is_fit(struct ctx *x, const struct layout *l)
+{
+	const struct decision *d = x->d;
+	struct str dirs[] = { d->workspace, l->agent_at.n ? d->agent_workspace : d->workspace };
+	enum option ids[] = { l->single && !is_tier1(x) ? OPT_WS_PATH : OPT_WS_ROOT, OPT_WS_PATH };
+	struct bind_block block;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!workspace_blocked(x->a, &x->r->facts, path_normalise(x->a, dirs[i]), &block))
+			continue;
+		fix_it(x,
+		       ids[i] == OPT_WS_PATH ? STR("mounts.workspace.path") : STR("mounts.workspace.root"));
+		return deny(x, here, CODE_BIND_BLOCKED, &d->eff.origin[ids[i]],
+			    "the workspace '" STR_FMT "' %s '" STR_FMT "', which no sandbox may see",
+			    STR_ARG(shown(&d->eff, ids[i], dirs[i])),
+			    block.covers ? "covers" : "is or lies in", STR_ARG(block.path));
+	}
+	return true;
+}
+
 /* Docker's --tmpfs syntax: path[:options]. */
 static bool add_scratch(struct ctx *x, size_t *cap)
 {
@@ -255,5 +277,6 @@ bool stage_mounts(struct ctx *x)
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, &d->eff.origin[OPT_WS_TARGET],
 			    "the workspace's place inside, '" STR_FMT "', is not an absolute path below /",
 			    STR_ARG(target_shown(x, l.target)));
-	return add_workspace(x, &l, &cap) && binds_add(x, target, &cap) && add_scratch(x, &cap);
+	return workspace_is_fit(x, &l) && add_workspace(x, &l, &cap) && binds_add(x, target, &cap) &&
+	       add_scratch(x, &cap);
 }

@@ -97,6 +97,39 @@ TEST(a_workspace_cannot_be_mounted_over_the_root)
 	}
 }
 
+TEST(a_workspace_that_shows_keys_or_the_system_is_refused)
+{
+	static const char *const bad[] = { "/",           "/home",         "/home/u",       "~",
+					   "~/.ssh",      "~/.ssh/x",      "~/.config",     "/etc",
+					   "/etc/nginx",  "/proc",         "/var/run/x",    "/root",
+					   "/srv/../etc", "/home/u/../u/", "/x/docker.sock" };
+	static const char *const good[] = { "/srv/project", "/home/u/project",      "/root/project",
+					    "/etcetera",    "~/.config/editor",     "~/.cargo/x",
+					    "/home/u2",     "~/.openclaw/workspace" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		sandbox_all();
+		SAY(WS_ACCESS, ws_access, i % 2 ? ACCESS_RW : ACCESS_RO);
+		SAY(WS_PATH, ws_path, str_z(bad[i]));
+		CHECK_CODE(ask(GROUP, "exec"), CODE_BIND_BLOCKED);
+		CHECK_STR(w.d.fix_it.v[0], STR("mounts.workspace.path"));
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		sandbox_all();
+		SAY(WS_ACCESS, ws_access, ACCESS_RW);
+		SAY(WS_PATH, ws_path, str_z(good[i]));
+		CHECK_OK(ask(GROUP, "exec"));
+	}
+}
+
+TEST(private_workspaces_are_not_made_among_keys_either)
+{
+	sandbox_all();
+	SAY(WS_ROOT, ws_root, STR("~/.ssh"));
+	CHECK_CODE(ask(GROUP, "exec"), CODE_BIND_BLOCKED);
+	CHECK_STR(w.d.fix_it.v[0], STR("mounts.workspace.root"));
+}
+
 TEST(c29_overlay_is_an_option_of_every_backend)
 {
 	static const char *const backends[] = { "native", "docker" };
