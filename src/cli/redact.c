@@ -7,7 +7,11 @@
 
 #include "policy/envname.h"
 
-#define SHORTEST 4 /* shorter ones are no secrets, and replacing them would garble everything */
+/*
+ * Shorter ones are no secrets, and replacing them would garble everything. So would a word of ours that a variable
+ * happens to hold (USER=node, MODE=none): unless its name speaks of a secret, it has to look like one.
+ */
+enum { SHORTEST_SECRET = 4, SHORTEST_OTHER = 8 };
 
 /* Names of tools and agents are lower-cased on their way, so case does not count. */
 static const char *find(struct str text, struct str part)
@@ -24,7 +28,7 @@ static void replace_all(struct buf *b, struct str from, const struct env_used *u
 	struct str rest = buf_str(b);
 	const char *next;
 
-	if (from.n < SHORTEST || !find(rest, from))
+	if (!find(rest, from))
 		return;
 	buf_init(&out, b->max_bytes);
 	while ((next = find(rest, from))) {
@@ -47,17 +51,34 @@ static void hide(struct buf *b, const struct env_used *u)
 	buf_init(&text, OUTPUT_MAX);
 	jsonw_init(&w, &text, 0);
 	jsonw_str(&w, u->value);
-	if (!text.failed && text.n > 2)
+	if (!text.failed && text.n > u->value.n + 2)
 		replace_all(b, (struct str){ .p = text.p + 1, .n = text.n - 2 }, u);
 	buf_done(&text);
 	buf_init(&text, OUTPUT_MAX);
 	buf_put_visible(&text, u->value);
-	replace_all(b, buf_str(&text), u);
+	if (text.n > u->value.n)
+		replace_all(b, buf_str(&text), u);
+}
+
+static bool is_plain_word(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && s.p[i] != '-' && s.p[i] != '_')
+			return false;
+	return true;
+}
+
+static bool is_worth_hiding(const struct env_used *u)
+{
+	if (env_name_looks_secret(u->name))
+		return u->value.n >= SHORTEST_SECRET;
+	return u->value.n >= SHORTEST_OTHER && !is_plain_word(u->value);
 }
 
 void redact(struct buf *b, const struct config *c, bool only_secret_names)
 {
 	for (size_t i = 0; i < c->n_env_used; i++)
-		if (!only_secret_names || env_name_looks_secret(c->env_used[i].name))
+		if (is_worth_hiding(&c->env_used[i]) &&
+		    (!only_secret_names || env_name_looks_secret(c->env_used[i].name)))
 			hide(b, &c->env_used[i]);
 }

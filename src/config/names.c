@@ -51,10 +51,11 @@ bool secret_name(struct str name)
 {
 	static const char *const parts[] = { "token",   "secret", "passw",      "passphrase", "credential",
 					     "api_key", "apikey", "auth",       "private",    "_key",
-					     "_pat",    "cookie", "session_id", "dsn" };
+					     "_pat",    "cookie", "session_id", "dsn",        "_pass" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (contains_nocase(name, str_z(parts[i])))
 			return true;
-	return str_eq_nocase(name, STR("key")) || str_eq_nocase(name, STR("pat"));
+	return str_eq_nocase(name, STR("key")) || str_eq_nocase(name, STR("pat")) ||
+	       str_eq_nocase(name, STR("pass"));
 }

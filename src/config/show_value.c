@@ -43,6 +43,28 @@ static struct str escape(struct arena *a, struct str s)
 	return (struct str){ .p = p ? p : "", .n = n };
 }
 
+/* scheme://user:password@host, under whatever name. */
+static bool has_url_password(struct str value)
+{
+	for (size_t i = 0; i + 3 < value.n; i++) {
+		struct str rest = str_from(value, i + 3), user, host;
+
+		if (!str_starts(str_from(value, i), STR("://")))
+			continue;
+		for (size_t end = 0; end < rest.n; end++)
+			if (rest.p[end] == '/' || rest.p[end] == '?' || rest.p[end] == '#')
+				rest.n = end;
+		if (str_cut_last(rest, '@', &user, &host) && memchr(user.p, ':', user.n))
+			return true;
+	}
+	return false;
+}
+
+static bool is_secret(const struct env_var *v)
+{
+	return secret_name(v->name) || has_url_password(v->value);
+}
+
 void node_env(struct arena *a, struct node *n, const struct env_vars *env, bool reveal)
 {
 	n->kind = NODE_OBJ;
@@ -54,7 +76,7 @@ void node_env(struct arena *a, struct node *n, const struct env_vars *env, bool 
 		if (v->kind == ENV_SECRET)
 			node_str(a, c, v->value);
 		else
-			node_str(a, c, reveal || !secret_name(v->name) ? escape(a, v->value) : REDACTED);
+			node_str(a, c, reveal || !is_secret(v) ? escape(a, v->value) : REDACTED);
 	}
 }
 

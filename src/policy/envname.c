@@ -10,7 +10,7 @@ static const char *const loader_names[] = {
 static const char *const loader_prefixes[] = { "LD_", "DYLD_", "BASH_FUNC_" };
 static const char *const secret_endings[] = {
 	"TOKEN", "API_KEY", "APIKEY", "SECRET", "PASSWORD", "PASSWD", "PRIVATE_KEY", "ACCESS_KEY", "ADMIN_KEY", "SECRET_KEY",
-	"CREDENTIALS", "PASSPHRASE",
+	"CREDENTIALS", "PASSPHRASE", "PASS",
 };
 /* clang-format on */
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))

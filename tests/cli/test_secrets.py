@@ -157,3 +157,23 @@ def test_states_of_variables_are_shown_by_name(creel):
     env = creel.explain("-c", "c.json5", "--tool", "exec", "--", "gh", "pr", "list", env={"SET_ONE": SECRET})["env"]
     assert env["A_TOKEN"] == "set"
     assert env["B_TOKEN"] == "unset"
+
+
+@pytest.mark.parametrize("value", ["node", "main", "exec", "verdict", "user", "none", "non-main", "/tmp", '": "'])
+def test_an_innocent_variable_does_not_garble_what_is_printed(creel, value):
+    """USER=node is not a secret, and 'nodes' is not ${USER}s."""
+    creel.file("openclaw.json", '{ agents: { defaults: { workspace: "/srv/${USER}/ws", sandbox: { mode: "all" } } } }')
+    asked = ["--tool", "nodes", "--session", "agent:main:main", "-c", "openclaw:openclaw.json"]
+    got = creel.explain(*asked, env={"USER": value})
+    want = creel.explain(*asked, env={"USER": "S0mething-else"})
+    assert {k: got[k] for k in ("identity", "mode", "tool", "verdict")} == {
+        k: want[k] for k in ("identity", "mode", "tool", "verdict")}
+    shown = creel("config", "show", "--json", "-c", "openclaw:openclaw.json", env={"USER": value}, status=0).json
+    assert shown["mounts"]["workspace"]["path"] == "/srv/${USER}/ws"
+
+
+def test_a_secret_is_replaced_once(creel):
+    creel.file("openclaw.json", '{ agents: { defaults: { workspace: "/srv/${MY_TOKEN}/ws" } } }')
+    got = creel("config", "show", "-c", "openclaw:openclaw.json", env={"MY_TOKEN": "my_token"}, status=0)
+    assert "MY_TOKEN}" in got.out
+    assert "${${${" not in got.out

@@ -490,9 +490,10 @@ TEST(names_of_secrets_are_recognised)
 {
 	static const char *const yes[] = { "GH_TOKEN",   "BRAVE_API_KEY",         "x_secret",
 					   "DbPassword", "AWS_SECRET_ACCESS_KEY", "PRIVATE_KEY",
-					   "KEY",        "SSH_AUTH_SOCK" };
-	static const char *const no[] = { "LANG",  "PATH", "HOME", "CI", "KEYBOARD", "PYTHONUNBUFFERED",
-					  "MONKEY" };
+					   "KEY",        "SSH_AUTH_SOCK",         "DB_PASS",
+					   "pass" };
+	static const char *const no[] = { "LANG",   "PATH",   "HOME", "CI", "KEYBOARD", "PYTHONUNBUFFERED",
+					  "MONKEY", "COMPASS" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		CHECK_CASE(secret_name(str_z(yes[i])), "%s", yes[i]);

@@ -296,7 +296,7 @@ TEST(literal_values_of_secret_names_are_not_shown)
 	loading_init(&w);
 	load_creel(
 		&w,
-		"{env:{set:{MY_TOKEN:'hunter2',PLAIN:'seen',REF_TOKEN:'${X}'}},network:{route:{env:{API_KEY:'hunter2'}}},"
+		"{env:{set:{MY_TOKEN:'hunter2',PLAIN:'seen',DB:'pg://u:hunter2@db/x?y',SEEN_URL:'http://h:1/a@b',REF_TOKEN:'${X}'}},network:{route:{env:{API_KEY:'hunter2'}}},"
 		"backend:{opensandbox:{apiKey:'raw:hunter2'}},identity:{tokens:[{ref:'raw:hunter2',pairs:'*'}]},"
 		"agents:{a:{env:{set:{A_SECRET:'hunter2'}}}}}");
 	CHECK_LOADS(&w);
@@ -304,6 +304,7 @@ TEST(literal_values_of_secret_names_are_not_shown)
 		text = show(&w, (struct show_opts){ .json = bits & 1, .all = bits & 2, .origin = bits & 4 });
 		assert_null(strstr(text.p, "hunter2"));
 		assert_non_null(strstr(text.p, "seen"));
+		assert_non_null(strstr(text.p, "http://h:1/a@b"));
 		assert_non_null(strstr(text.p, "${X}"));
 		assert_non_null(strstr(text.p, "<redacted>"));
 	}

@@ -254,10 +254,12 @@ TEST(a_raw_token_is_refused_on_a_public_bind)
 TEST(names_that_look_like_secrets_are_recognised)
 {
 	static const char *const yes[] = {
-		"GH_TOKEN", "token",           "OPENAI_API_KEY",       "MY_PASSWORD",
-		"X_SECRET", "SSH_PRIVATE_KEY", "AWS_SECRET_ACCESS_KEY"
+		"GH_TOKEN", "token",           "OPENAI_API_KEY",        "MY_PASSWORD",
+		"X_SECRET", "SSH_PRIVATE_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASS"
 	};
-	static const char *const no[] = { "MAX_TOKENS", "BETOKEN", "LANG", "KEY", "SECRETARY", "" };
+	static const char *const no[] = {
+		"MAX_TOKENS", "BETOKEN", "LANG", "KEY", "SECRETARY", "COMPASS", ""
+	};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		CHECK_CASE(env_name_looks_secret(str_z(yes[i])), "missed %s", yes[i]);
