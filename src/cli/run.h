@@ -49,6 +49,8 @@ struct run {
 	int code;   /* exit code or signal of the command */
 	struct warden_report last;
 	struct cgroup_stat stat;
+	unsigned held; /* limits that were in force, by what */
+	enum cgroup_version held_by;
 	uint64_t wall_us;
 	struct changes changes;
 	struct str message; /* for RUN_FAILED and RUN_DENIED */
@@ -72,8 +74,8 @@ void run_remove_private_dir(struct run *r);
 struct tty;
 int tty_open(struct tty **ret, struct err *e); /* raw mode; restored by tty_close */
 void tty_attach(struct tty *t, int master);
-/* Until the PTY is closed or `until` becomes readable. */
-int tty_relay(struct tty *t, int until, struct err *e);
+/* Until the PTY is closed, or one of the two becomes readable. */
+int tty_relay(struct tty *t, int control, int signals, struct err *e);
 struct tty *tty_close(struct tty *t);
 DEFINE_CLEANUP(tty, tty_close)
 

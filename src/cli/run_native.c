@@ -166,9 +166,13 @@ static void forward_signals(struct run *r, int fd)
 {
 	struct signalfd_siginfo info;
 
-	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo != SIGWINCH)
 			(void)sandbox_signal(&r->box, (int)info.ssi_signo);
+		/* The shell that started us waits for us to stop, not for the command, which is in a session of its own. */
+		if (info.ssi_signo == SIGTSTP)
+			(void)raise(SIGSTOP);
+	}
 }
 
 static int take_report(struct run *r, const struct warden_report *m, struct err *e)
@@ -208,7 +212,7 @@ static int serve(struct run *r, struct err *e)
 		struct warden_report m;
 		int fd = FD_NONE, n;
 
-		if (tty && tty_relay(tty, r->box.control, e) < 0)
+		if (tty && tty_relay(tty, r->box.control, signals, e) < 0)
 			return -1;
 		n = poll(p, 2, -1);
 		if (n < 0 && errno != EINTR)
@@ -287,8 +291,18 @@ static void collect_changes(struct run *r)
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (upper >= 0)
 		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
-	if (r->changes.total == 0)
+	if (r->changes.total == 0 && !r->changes.incomplete)
 		run_remove_private_dir(r);
+}
+
+/* The command ran, and then pid 1 was killed, from outside or for its memory. */
+static void note_loss(struct run *r)
+{
+	if (r->last.msg != MSG_READY)
+		return;
+	r->last.msg = MSG_EXIT;
+	r->last.reason = REASON_SIGNAL;
+	r->last.value = SIGKILL;
 }
 
 static int start(struct run *r, struct err *e)
@@ -324,9 +338,12 @@ int run_native(struct run *r, struct err *e)
 	if (rc >= 0)
 		rc = serve(r, e);
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
+	r->held = r->cgroup.have;
+	r->held_by = r->cgroup.version;
 	cgroup_stat(&r->cgroup, &r->stat);
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
+	note_loss(r);
 	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
 		judge(r);
 		collect_changes(r);

@@ -98,26 +98,26 @@ static void take_input(struct tty *t)
 	(void)!write(t->master, &end_of_file, 1);
 }
 
-int tty_relay(struct tty *t, int until, struct err *e)
+int tty_relay(struct tty *t, int control, int signals, struct err *e)
 {
-	(void)e;
 	while (t->master >= 0) {
-		struct pollfd p[4] = { { .fd = until, .events = POLLIN },
+		struct pollfd p[5] = { { .fd = control, .events = POLLIN },
 				       { .fd = t->master, .events = POLLIN },
 				       { .fd = t->in_open ? STDIN_FILENO : -1, .events = POLLIN },
-				       { .fd = t->winch, .events = POLLIN } };
+				       { .fd = t->winch, .events = POLLIN },
+				       { .fd = signals, .events = POLLIN } };
 		struct signalfd_siginfo info;
 
-		if (poll(p, 4, -1) < 0 && errno != EINTR)
-			return -1;
+		if (poll(p, 5, -1) < 0 && errno != EINTR)
+			return err_sys(e, errno, "poll");
 		if (p[3].revents && read(t->winch, &info, sizeof(info)) > 0)
 			copy_size(t);
 		if (p[2].revents)
 			take_input(t);
 		if (p[1].revents && !copy(t->master, STDOUT_FILENO))
 			t->master = fd_close(t->master);
-		else if (p[0].revents && !p[1].revents)
-			return 0; /* everything that was printed has been copied */
+		else if (p[4].revents || (p[0].revents && !p[1].revents))
+			return 0; /* what was printed before the end has been copied */
 	}
 	return 0;
 }
