@@ -151,8 +151,9 @@ int run_plan(struct run *r, struct err *e)
 
 static int open_signals(void)
 {
-	static const int forwarded[] = { SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
-					 SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP };
+	static const int forwarded[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP
+	};
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -167,8 +168,7 @@ static void forward_signals(struct run *r, int fd)
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo != SIGWINCH)
-			(void)sandbox_signal(&r->box, (int)info.ssi_signo);
+		(void)sandbox_signal(&r->box, (int)info.ssi_signo);
 		/* The shell that started us waits for us to stop, not for the command, which is in a session of its own. */
 		if (info.ssi_signo == SIGTSTP)
 			(void)raise(SIGSTOP);
