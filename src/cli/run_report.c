@@ -37,10 +37,9 @@ static void put_walls(const struct run *r, struct jsonw *w)
 	jsonw_ku64(w, "landlock", started ? r->last.landlock_abi : 0);
 	jsonw_kobj(w, "limits");
 	for (unsigned i = 0; i < 3; i++) {
-		const char *how = r->cgroup.have & 1u << i
-					  ? (r->cgroup.version == CGROUP_V2 ? "cgroup-v2" : "cgroup-v1")
-				  : i == 1 ? "rlimit"
-					   : "none";
+		const char *how = r->held & 1u << i ? (r->held_by == CGROUP_V2 ? "cgroup-v2" : "cgroup-v1")
+				  : i == 1          ? "rlimit"
+						    : "none";
 
 		jsonw_kz(w, limit[i], how);
 	}
@@ -57,6 +56,7 @@ static void put_changes(const struct run *r, struct jsonw *w)
 {
 	jsonw_kobj(w, "changes");
 	jsonw_ku64(w, "total", r->changes.total);
+	jsonw_kbool(w, "complete", !r->changes.incomplete);
 	if (r->changes.total)
 		jsonw_kstr(w, "kept_in", r->upper);
 	jsonw_karr(w, "paths");
@@ -125,8 +125,9 @@ static void put_closing_line(const struct run *r)
 	if (r->cli->quiet || r->changes.total == 0)
 		return;
 	buf_init(&line, 8192);
-	buf_printf(&line, "creel: %zu path%s changed, kept in ", r->changes.total,
-		   r->changes.total == 1 ? "" : "s");
+	buf_printf(&line, "creel: %zu path%s changed%s, kept in ", r->changes.total,
+		   r->changes.total == 1 ? "" : "s",
+		   r->changes.incomplete ? ", and others that cannot be read" : "");
 	buf_put_visible(&line, r->upper);
 	buf_puts(&line, "; the workspace is as it was\n");
 	output_complain(buf_str(&line));

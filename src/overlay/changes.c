@@ -50,6 +50,13 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
+/* The payload decides what lies here: what cannot be read must not hide the rest. */
+static int skip(struct walk *w)
+{
+	w->out->incomplete = true;
+	return 0;
+}
+
 static int walk_dir(struct walk *w, int upper, int lower, struct str at, unsigned depth);
 
 static int walk_entry(struct walk *w, int upper, int lower, struct str at, const char *name, unsigned depth)
@@ -61,7 +68,7 @@ static int walk_entry(struct walk *w, int upper, int lower, struct str at, const
 	bool existed;
 
 	if (fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : err_sys(w->e, errno, "stat '%s'", path.p);
+		return errno == ENOENT ? 0 : skip(w);
 	if (is_whiteout(&st))
 		return note(w, CHANGE_REMOVED, path, false);
 	existed = lower >= 0 && fstatat(lower, name, &old, AT_SYMLINK_NOFOLLOW) == 0;
@@ -75,7 +82,7 @@ static int walk_entry(struct walk *w, int upper, int lower, struct str at, const
 	}
 	up = openat(upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (up < 0)
-		return err_sys(w->e, errno, "open '%s'", path.p);
+		return skip(w);
 	if (existed && S_ISDIR(old.st_mode))
 		low = openat(lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return walk_dir(w, up, low, path, depth + 1);
@@ -89,11 +96,11 @@ static int walk_dir(struct walk *w, int upper, int lower, struct str at, unsigne
 
 	if (!d) {
 		(void)fd_close(copy);
-		return err_sys(w->e, errno, "read the changes");
+		return skip(w);
 	}
 	if (depth > DEPTH_MAX)
-		r = err_set(w->e, ERR_LIMIT, "changes are nested deeper than %u directories", DEPTH_MAX);
-	while (r >= 0 && (entry = readdir(d)))
+		r = skip(w);
+	while (depth <= DEPTH_MAX && r >= 0 && (entry = readdir(d)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			r = walk_entry(w, upper, lower, at, entry->d_name, depth);
 	(void)closedir(d);

@@ -26,7 +26,11 @@ struct changes {
 	struct change *v;
 	size_t n, cap;
 	size_t total;
+	bool incomplete; /* something could not be read or lies too deep: there is more */
 };
 
-/* `lower` tells added from modified; FD_NONE = everything is added. */
+/*
+ * `lower` tells added from modified; FD_NONE = everything is added. A directory that its owner may not read, or one nested too
+ * deep, hides nothing else: it is left out, and incomplete says so.
+ */
 int changes_read(struct arena *a, int upper, int lower, struct changes *ret, struct err *e);
