@@ -416,6 +416,17 @@ def test_e22_a_tree_deeper_than_a_path_can_be_is_taken(light):
     assert not (light.ws / "d").exists()
 
 
+def test_e22_what_cannot_be_read_hides_no_change(light):
+    """Directories without rights, and one that is nested deeper than we follow, sort before the rest."""
+    script = ("echo x >zz; mkdir -p aa/bb; echo x >aa/bb/cc; chmod 0 aa/bb; mkdir -p mm; cd mm; "
+              "for i in $(seq 300); do mkdir d; cd d; done")
+    result = light.run("sh", "-c", script, status=0)
+    said = {(c["change"], c["path"]) for c in result.report["changes"]["paths"]}
+    assert {("added", "zz"), ("added", "aa"), ("added", "aa/bb")} <= said and result.report["changes"]["complete"] is False, result
+    plain = light.run("sh", "-c", "echo x >zz", status=0)
+    assert plain.report["changes"]["complete"] is True
+
+
 def test_e22_a_sparse_file_takes_nothing_from_the_host(light):
     free = os.statvfs(light.base).f_bavail
     result = light.attack("hog", "sparse=huge,1024")
