@@ -149,7 +149,8 @@ static void add_dev(struct build *b)
 
 static void add_proc(struct build *b)
 {
-	static const char *const masked[] = { "/proc/kcore", "/proc/sysrq-trigger", NULL };
+	/* The names of the user's keys on the host stand in keys: the kernel shows them to whoever has the user's uid. */
+	static const char *const masked[] = { "/proc/kcore", "/proc/sysrq-trigger", "/proc/keys", NULL };
 
 	add_file(b, STR(MASK_FILE), STR(""), 0444);
 	(void)add(b, STEP_PROC, STR("/proc"), STR(""));

@@ -252,6 +252,7 @@ TEST(plan_masks_only_with_an_empty_file_of_its_own)
 	}
 	assert_int_equal(n, 2);
 	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/kcore") > 0);
+	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/keys") > 0);
 	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/sysrq-trigger") > 0);
 	assert_true(find_step(&w.v, proc, STEP_READONLY, "/proc/sys") > 0);
 }
