@@ -21,6 +21,7 @@ bool lint_is_sandboxed(const struct lint *l, const struct lint_view *v)
 static void lint_view(struct lint *l, const struct lint_view *v)
 {
 	lint_tools(l, v);
+	lint_backend(l, v);
 	lint_binds(l, v);
 	lint_walls(l, v);
 	lint_env(l, v);

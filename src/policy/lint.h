@@ -29,11 +29,12 @@ struct str lint_key(struct lint *l, const struct lint_view *v, const char *key);
 /* Is any session sandboxed by this block's `when`, or by a trust rule? */
 bool lint_is_sandboxed(const struct lint *l, const struct lint_view *v);
 
-void lint_rules(struct lint *l);                            /* lint_rules.c: trust rules */
-void lint_tools(struct lint *l, const struct lint_view *v); /* lint_tools.c: tool lists, exec, elevated */
-void lint_per_tool(struct lint *l);                         /* lint_service.c: tools.per and the provider */
-void lint_doors(struct lint *l);                            /* lint_service.c: addresses, raw secrets */
-void lint_binds(struct lint *l, const struct lint_view *v); /* lint_walls.c: binds, vault */
+void lint_rules(struct lint *l);                              /* lint_rules.c: trust rules */
+void lint_tools(struct lint *l, const struct lint_view *v);   /* lint_tools.c: tool lists, exec, elevated */
+void lint_backend(struct lint *l, const struct lint_view *v); /* lint_service.c: the backend by name */
+void lint_per_tool(struct lint *l);                           /* lint_service.c: tools.per and the provider */
+void lint_doors(struct lint *l);                              /* lint_service.c: addresses, raw secrets */
+void lint_binds(struct lint *l, const struct lint_view *v);   /* lint_walls.c: binds, vault */
 void lint_walls(struct lint *l,
 		const struct lint_view *v); /* lint_walls.c: networks, profiles, setup, limits */
 void lint_env(struct lint *l, const struct lint_view *v); /* lint_env.c */

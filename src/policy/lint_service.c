@@ -79,18 +79,36 @@ static void check_provider(struct lint *l)
 	}
 }
 
-static void check_order(struct lint *l)
+static bool is_backend_word(struct str word)
 {
 	static const char *const known[] = { "native", "docker", "podman", "opensandbox" };
+
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+		if (str_eq_nocase(word, str_z(known[k])))
+			return true;
+	return false;
+}
+
+void lint_backend(struct lint *l, const struct lint_view *v)
+{
+	struct str word = str_trim(v->own->backend_name);
+
+	if (!v->own->has[OPT_BACKEND_NAME] || word.n == 0 || is_backend_word(word))
+		return;
+	diag_add(l->d, SEVERITY_ERROR, "unknown_backend", &v->own->origin[OPT_BACKEND_NAME],
+		 lint_key(l, v, "backend.name"), "'" STR_FMT "' is not a backend",
+		 STR_ARG(shown(v->own, OPT_BACKEND_NAME, word)));
+	diag_fix(l->d, "native, docker, podman or opensandbox");
+}
+
+static void check_order(struct lint *l)
+{
 	const struct settings *s = &l->c->base;
 
 	for (size_t i = 0; i < s->backend_order.n; i++) {
 		struct str word = str_trim(s->backend_order.v[i]);
-		bool ok = false;
 
-		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-			ok = ok || str_eq_nocase(word, str_z(known[k]));
-		if (ok)
+		if (is_backend_word(word))
 			continue;
 		diag_add(l->d, SEVERITY_ERROR, "unknown_backend", &s->origin[OPT_BACKEND_ORDER],
 			 STR("backend.order"), "'" STR_FMT "' is not a backend",

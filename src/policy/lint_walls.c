@@ -240,6 +240,20 @@ static bool some_agent_is_sandboxed(const struct lint *l)
 	return false;
 }
 
+/* OpenClaw's own sessions have none of S0's prefixes, so there it is hardly meant. */
+static void tell_unused(struct lint *l, const struct lint_view *v, enum option id, const char *key)
+{
+	bool literal = l->c->base.athena_literal;
+	bool openclaw = l->c->formats & 1u << FORMAT_OPENCLAW;
+
+	diag_add(
+		l->d, literal || openclaw ? SEVERITY_WARN : SEVERITY_INFO, "sandbox_settings_unused",
+		&v->own->origin[id], lint_key(l, v, key),
+		literal ? "has no effect while mode.when is off and no rule sandboxes a session"
+			: "mode.when is off and there is no rule: only sessions like untrusted:* and creel run use it");
+	diag_fix(l->d, "mode.when: \"non-main\" or \"all\"");
+}
+
 static void check_used(struct lint *l, const struct lint_view *v)
 {
 	enum option id;
@@ -253,10 +267,7 @@ static void check_used(struct lint *l, const struct lint_view *v)
 			 lint_key(l, v, key), "ignored: a shared sandbox has one shape for all agents");
 		diag_fix(l->d, "set it for all agents, or backend.scope: \"agent\"");
 	} else if (!lint_is_sandboxed(l, v) && (v->agent || !some_agent_is_sandboxed(l))) {
-		diag_add(l->d, SEVERITY_WARN, "sandbox_settings_unused", &v->own->origin[id],
-			 lint_key(l, v, key),
-			 "has no effect while mode.when is off and no rule sandboxes a session");
-		diag_fix(l->d, "mode.when: \"non-main\" or \"all\"");
+		tell_unused(l, v, id, key);
 	}
 }
 

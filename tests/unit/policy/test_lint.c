@@ -426,6 +426,23 @@ TEST(an_unknown_backend_in_the_order_is_an_error)
 	FOUND("unknown_backend");
 }
 
+TEST(an_unknown_backend_by_name_is_an_error_for_all_and_for_one_agent)
+{
+	struct agent *a;
+
+	walls_reset();
+	SAY(BACKEND_NAME, backend_name, STR(" Podman "));
+	NOT_FOUND("unknown_backend");
+	a = walls_agent("b");
+	SAY_IN(a->over, BACKEND_NAME, backend_name, STR("ssh"));
+	FOUND("unknown_backend");
+	CHECK_STR(finding("unknown_backend")->key, STR("agents.b.backend.name"));
+	assert_int_equal(finding("unknown_backend")->severity, SEVERITY_ERROR);
+	SAY(BACKEND_NAME, backend_name, STR("nosuch"));
+	check();
+	assert_int_equal(count("unknown_backend"), 2);
+}
+
 TEST(a_raw_secret_on_a_public_bind_is_an_error_and_is_not_shown)
 {
 	struct token t = { .ref = { .kind = REF_RAW, .text = STR("hunter2") },
@@ -639,6 +656,15 @@ TEST(sandbox_settings_while_nothing_is_sandboxed_are_told)
 	walls_reset();
 	SAY(IMAGE, image, STR("x:1"));
 	FOUND("sandbox_settings_unused");
+	assert_int_equal(finding("sandbox_settings_unused")->severity,
+			 SEVERITY_INFO); /* untrusted:* uses it */
+	SAY(ATHENA_LITERAL, athena_literal, true);
+	FOUND("sandbox_settings_unused");
+	assert_int_equal(finding("sandbox_settings_unused")->severity, SEVERITY_WARN);
+	SAY(ATHENA_LITERAL, athena_literal, false);
+	w.c.formats = 1u << FORMAT_OPENCLAW;
+	FOUND("sandbox_settings_unused");
+	assert_int_equal(finding("sandbox_settings_unused")->severity, SEVERITY_WARN);
 	walls_rule("untrusted:*", TRUST_DOCKER);
 	NOT_FOUND("sandbox_settings_unused");
 	walls_reset();
