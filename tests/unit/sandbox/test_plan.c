@@ -250,7 +250,7 @@ TEST(plan_masks_only_with_an_empty_file_of_its_own)
 		assert_int_equal(file.y, 0);
 		assert_int_equal(file.x, 0444);
 	}
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 3);
 	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/kcore") > 0);
 	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/keys") > 0);
 	assert_true(find_step(&w.v, proc, STEP_MASK, "/proc/sysrq-trigger") > 0);
