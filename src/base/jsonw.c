@@ -89,7 +89,7 @@ void jsonw_arr_end(struct jsonw *w)
 	close_level(w, ']');
 }
 
-static void put_escape(struct buf *out, unsigned char c)
+static void put_escape(struct buf *out, uint32_t c)
 {
 	static const char name[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
 				     ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
@@ -97,7 +97,23 @@ static void put_escape(struct buf *out, unsigned char c)
 	if (c < sizeof(name) && name[c])
 		buf_put(out, (struct str){ .p = (const char[]){ '\\', name[c] }, .n = 2 });
 	else
-		buf_printf(out, "\\u%04x", c);
+		buf_printf(out, "\\u%04" PRIx32, c);
+}
+
+/*
+ * How many bytes of s have to be escaped, 0 = none. DEL, the C1 controls and the marks that turn text around are
+ * allowed raw, but a terminal should not get them.
+ */
+static size_t to_escape(struct str s, uint32_t *ret_cp)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	int n = 1;
+
+	*ret_cp = c;
+	if (c < 0x80)
+		return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
+	n = utf8_decode(s, ret_cp);
+	return n > 0 && !utf8_is_visible(*ret_cp) ? (size_t)n : 0;
 }
 
 static void put_quoted(struct buf *out, struct str s)
@@ -105,15 +121,15 @@ static void put_quoted(struct buf *out, struct str s)
 	size_t from = 0;
 
 	buf_putc(out, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
+	for (size_t i = 0, n; i < s.n; i += n ? n : 1) {
+		uint32_t cp;
 
-		/* DEL is allowed raw, but a terminal should not get it. */
-		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+		n = to_escape(str_from(s, i), &cp);
+		if (n == 0)
 			continue;
 		utf8_sanitize((struct str){ .p = s.p + from, .n = i - from }, out);
-		put_escape(out, c);
-		from = i + 1;
+		put_escape(out, cp);
+		from = i + n;
 	}
 	utf8_sanitize(str_from(s, from), out);
 	buf_putc(out, '"');

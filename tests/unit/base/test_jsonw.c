@@ -86,6 +86,14 @@ TEST(jsonw_escapes_what_json_requires)
 	CHECK_TEXT(t, STR("\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\\u0000end\""));
 }
 
+TEST(jsonw_escapes_what_would_act_on_a_terminal)
+{
+	WRITER(t, 0);
+	jsonw_str(&t.w,
+		  STR("a\xc2\x9b[31m\xc2\x85 \xe2\x80\xae\xe2\x81\xa6 \xe2\x80\xa8 \xc3\xa4 \xe2\x82\xac"));
+	CHECK_TEXT(t, STR("\"a\\u009b[31m\\u0085 \\u202e\\u2066 \\u2028 \xc3\xa4 \xe2\x82\xac\""));
+}
+
 TEST(jsonw_escapes_keys_too)
 {
 	WRITER(t, 0);
