@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a sandbox ends: whoever is killed, and when, within a second nothing is left. */
+#include "engine.h"
+
+/* A tree that does not want to end: its own sessions, deaf to everything that can be ignored. */
+#define STUBBORN \
+	"trap '' TERM INT HUP; (trap '' TERM; setsid sleep $MARK & setsid setsid sleep $MARK &) ; sleep $MARK; sleep $MARK"
+
+static void forget(struct box *b)
+{
+	assert_int_equal(waitpid(b->creel, NULL, 0), b->creel);
+	(void)close(b->out);
+	(void)close(b->result);
+}
+
+TEST(warden_ends_with_creel)
+{
+	FOR_EACH_USER(user)
+	{
+		struct box b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN });
+
+		(void)wait_for_marked();
+		assert_int_equal(kill(b.creel, SIGKILL), 0);
+		check_gone_within(1000);
+		forget(&b);
+	}
+}
+
+/* which: 1 = inside, 2 = outside */
+static void kill_warden(int user, int which)
+{
+	struct box b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN });
+	pid_t pid = parent_of(wait_for_marked());
+	struct outcome *o;
+
+	while (which == 1 && parent_of(parent_of(pid)) != b.creel) /* a sleeper may have a shell between */
+		pid = parent_of(pid);
+	while (which == 2 && parent_of(pid) != b.creel)
+		pid = parent_of(pid);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	check_gone_within(1000);
+	o = box_finish(&b); /* creel hears the end of it, and no more */
+	assert_true(o->ready);
+	assert_int_equal(o->n_exits, 0);
+}
+
+TEST(warden_killed_inside_takes_everything_with_it)
+{
+	FOR_EACH_USER(user)
+	kill_warden(user, 1);
+}
+
+TEST(warden_killed_outside_takes_everything_with_it)
+{
+	FOR_EACH_USER(user)
+	kill_warden(user, 2);
+}
+
+TEST(warden_killed_before_any_step_leaves_nothing_and_runs_nothing)
+{
+	FOR_EACH_USER(user)
+	for (uint64_t step = 1;; step++) {
+		struct outcome *o =
+			box_run(&(struct setup){ .as_user = user, .script = "echo ran", .crash_at = step });
+
+		if (o->ready) { /* past the last step */
+			assert_in_range(step, 50, 200);
+			box_check(o, 0, "ran\n");
+			break;
+		}
+		assert_int_equal(o->n_exits, 0);
+		assert_int_equal(o->failure.msg, 0);
+		assert_string_equal(o->out, "");
+	}
+}
+
+TEST(warden_ends_orphans_with_the_payload)
+{
+	FOR_EACH_USER(user)
+	{
+		box_check(box_run(&(struct setup){
+				  .as_user = user,
+				  .script = "(setsid sleep $MARK >/dev/null 2>&1 &) ; exit 3" }),
+			  3, "");
+		assert_int_equal(count_marked(NULL), 0);
+	}
+}
+
+TEST(warden_keeps_the_deadline_and_asks_first)
+{
+	FOR_EACH_USER(user)
+	{
+		uint64_t start = clock_mono_ms();
+		struct outcome *o = box_run(&(struct setup){
+			.as_user = user,
+			.script = "trap 'echo asked; exit 9' TERM; while :; do sleep 0.02; done",
+			.timeout_ms = 200,
+			.grace_ms = 5000 });
+
+		assert_in_range(clock_mono_ms() - start, 200, 3000);
+		assert_int_equal(o->n_exits, 2);
+		assert_int_equal(o->exits[0].reason, REASON_TIMEOUT); /* first: that is how it ended */
+		assert_int_equal(o->exits[1].value, 9);
+		assert_non_null(strstr(o->out, "asked\n"));
+	}
+}
+
+TEST(warden_kills_who_does_not_hear)
+{
+	FOR_EACH_USER(user)
+	for (uint64_t grace = 0; grace <= 200; grace += 200) {
+		uint64_t start = clock_mono_ms();
+		struct outcome *o = box_run(&(struct setup){
+			.as_user = user, .script = STUBBORN, .timeout_ms = 150, .grace_ms = grace });
+
+		assert_in_range(clock_mono_ms() - start, 150 + grace, 3000);
+		assert_int_equal(o->n_exits, 1);
+		assert_int_equal(o->exits[0].reason, REASON_TIMEOUT);
+		assert_int_equal(count_marked(NULL), 0);
+	}
+}
+
+TEST(warden_does_not_take_orders_from_inside)
+{
+	/* As one user the signal arrives, and is not ours; as two it may not even be sent. */
+	FOR_EACH_USER(user)
+	box_check(box_run(&(struct setup){
+			  .as_user = user,
+			  .script = "for s in TERM KILL STOP INT HUP USR1; do kill -$s 1 2>/dev/null; done; "
+				    "sleep 0.1; exit 5" }),
+		  5, "");
+}
+
+TEST(warden_cannot_be_slowed_down_from_inside)
+{
+	FOR_EACH_USER(user)
+	{
+		uint64_t start = clock_mono_ms();
+		struct outcome *o = box_run(&(struct setup){
+			.as_user = user,
+			.script =
+				"renice 19 1; chrt -i -p 0 1; taskset -p 1 1; ionice -c 3 -p 1; "
+				"for i in 1 2 3 4 5 6 7 8 9 10 11 12; do (while :; do :; done) & done; wait",
+			.timeout_ms = 400 });
+
+		assert_int_equal(o->exits[0].reason, REASON_TIMEOUT);
+		assert_in_range(clock_mono_ms() - start, 400, 4000);
+		assert_non_null(strstr(o->out, "failed to set pid 1's policy"));
+		assert_non_null(strstr(o->out, "failed to set pid 1's affinity"));
+	}
+}
+
+TEST(warden_leaves_the_streams_to_the_payload)
+{
+	FOR_EACH_USER(user)
+	{
+		struct box b = box_start(&(struct setup){
+			.as_user = user, .script = "echo first; exec >/dev/null 2>&1; exec sleep $MARK" });
+		struct pollfd p = { .fd = b.out, .events = POLLIN };
+		char text[16] = "";
+
+		assert_int_equal(read(b.out, text, sizeof(text)), 6);
+		assert_int_equal(poll(&p, 1, 5000), 1); /* the end of the stream, while it still runs */
+		assert_int_equal(read(b.out, text, sizeof(text)), 0);
+		(void)wait_for_marked();
+		assert_int_equal(kill(b.creel, SIGKILL), 0);
+		check_gone_within(1000);
+		forget(&b);
+	}
+}
+
+/* ---- cgroups ---- */
+
+static int count_groups(const char *top)
+{
+	DIR *d = opendir(top);
+	struct dirent *entry;
+	int n = 0;
+
+	while (d && (entry = readdir(d))) {
+		char path[4096];
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    snprintf(path, sizeof(path), "%s/%s", top, entry->d_name) >= (int)sizeof(path))
+			continue;
+		n += strncmp(entry->d_name, "creel-", 6) == 0;
+		n += count_groups(path);
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
+}
+
+TEST(warden_removes_the_cgroups_of_a_killed_creel)
+{
+	const struct cgroup_limits limits = {
+		.must = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, .memory = 64 << 20, .pids = 30, .cpus = 0.9
+	};
+	int before = count_groups("/sys/fs/cgroup"), after = -1;
+	struct box b;
+
+	if (geteuid() != 0)
+		skip();
+	b = box_start(&(struct setup){ .script = STUBBORN, .limits = &limits });
+	(void)wait_for_marked();
+	assert_true(count_groups("/sys/fs/cgroup") > before);
+	assert_int_equal(kill(b.creel, SIGKILL), 0);
+	check_gone_within(1000);
+	for (int i = 0; i < 200 && after != before; i++) {
+		(void)usleep(5000);
+		after = count_groups("/sys/fs/cgroup");
+	}
+	assert_int_equal(after, before);
+	forget(&b);
+}
+
+TEST_MAIN()
