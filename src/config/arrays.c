@@ -2,6 +2,8 @@
 /* The parts of a config of which there may be many: agents, rules, pairs, tokens, settings of one tool. */
 #include "config/config_priv.h"
 
+enum { AGENTS_MAX = 4096 };
+
 static void out_of_memory(struct load *l)
 {
 	const struct origin o = { 0 };
@@ -33,6 +35,13 @@ struct agent *load_agent(struct load *l, struct str normalised_id, const struct 
 	for (size_t i = 0; i < l->c->n_agents; i++)
 		if (str_eq(l->c->agents[i].id, normalised_id))
 			return &l->c->agents[i];
+	if (l->c->n_agents == AGENTS_MAX) {
+		if (!l->too_many_agents)
+			diag_add(l->diags, SEVERITY_ERROR, "too_many", o, STR("agents"),
+				 "accepted: at most %d agents", AGENTS_MAX);
+		l->too_many_agents = true;
+		return NULL;
+	}
 	over = ARENA_NEW(l->a, struct settings);
 	if (!over) {
 		out_of_memory(l);

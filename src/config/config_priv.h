@@ -49,6 +49,7 @@ struct load {
 	unsigned depth;          /* of imports and includes */
 	struct ansible *ansible; /* S3's variables so far; NULL before the first one */
 	size_t cap_agents, cap_rules, cap_pairs, cap_tokens, cap_per_tool, cap_imports, cap_env_used;
+	bool too_many_agents; /* said already */
 };
 
 /* A place in one file, while walking it. */

@@ -167,3 +167,13 @@ def test_errors_in_openclaws_shape_are_its_envelope(creel):
     assert got.json["error"]["type"] == "cli_error"
     assert [i["path"] for i in got.json["issues"]] == ["agents.defaults.sandbox.mode"]
     assert len(got.error_lines) == 1
+
+
+def test_too_many_agents_are_one_error_and_cost_little(creel):
+    agents = {f"a{i}": {} for i in range(40000)}
+    creel.file("many.json5", {"agents": agents})
+    got = creel("config", "check", "-c", "many.json5", status=125)
+    assert "agents: accepted: at most 4096 agents" in got.err
+    assert len(got.error_lines) == 1
+    creel.file("some.json5", {"agents": dict(list(agents.items())[:4096])})
+    creel("config", "check", "-c", "some.json5", status=0)
