@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/parse.h"
 #include "policy/bind.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
@@ -195,6 +196,25 @@ static int take_report(struct run *r, const struct warden_report *m, struct err 
 	}
 }
 
+/*
+ * The command's streams are its own: while we held them too, nobody would see that it has closed them. Standard error stays,
+ * for our own words, and so does the number that --report names.
+ */
+static void let_go_of_streams(const struct run *r)
+{
+	_cleanup_close_ int null = FD_NONE;
+	uint64_t report = UINT64_MAX;
+
+	if (r->cli->tty || r->no_stdio)
+		return;
+	if (r->cli->report.has && str_to_u64(r->cli->report.text, 1 << 20, &report) != 0)
+		report = UINT64_MAX;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO && null > STDERR_FILENO; fd++)
+		if (report != (uint64_t)fd)
+			(void)dup2(null, fd);
+}
+
 static int serve(struct run *r, struct err *e)
 {
 	_cleanup_close_ int signals = open_signals();
@@ -335,8 +355,10 @@ int run_native(struct run *r, struct err *e)
 	r->box = SANDBOX_NONE;
 	if (rc >= 0)
 		rc = start(r, e);
-	if (rc >= 0)
+	if (rc >= 0) {
+		let_go_of_streams(r);
 		rc = serve(r, e);
+	}
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
 	r->held = r->cgroup.have;
 	r->held_by = r->cgroup.version;
