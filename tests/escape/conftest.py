@@ -30,6 +30,7 @@ ORDINARY = 12345  # a user that exists in no passwd
 IS_ROOT = os.getuid() == 0
 USERS = ["root", "user"] if IS_ROOT else ["user"]
 MODES = ["light", "docker"]
+CHOICES = ("access", "mode", "options", "fault", "ws", "state")
 ACCESSES = ["overlay", "rw", "ro", "none"]
 REFUSED = {"EPERM", "ENOSYS", "EACCES", "ENOENT", "ENOTDIR", "ESRCH", "EROFS", "EAFNOSUPPORT"}
 
@@ -170,19 +171,19 @@ class Box:
             return list(map(str, command))
         return ["setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", *map(str, command)]
 
-    def creel(self, *command, access="overlay", mode=None, options=(), fault=None):
+    def creel(self, *command, access="overlay", mode=None, options=(), fault=None, ws=None, state=None):
         """The command line of creel run, as this user. A read-only workspace lies beside the working directory."""
         if access == "ro":
             command = ["sh", "-c", 'cd /agent && exec "$@"', "sh", *command]
         wrapped = [str(PROGRAMS / "fault"), fault] if fault else []
-        state = ["--state-dir", self.state] if self.user == "root" else []
-        return self.as_user([*wrapped, CREEL, "run", "-q", "--workspace", self.ws, "--workspace-access", access,
+        state = state or (self.state if self.user == "root" else None)
+        state = ["--state-dir", state] if state else []
+        return self.as_user([*wrapped, CREEL, "run", "-q", "--workspace", self.ws if ws is None else ws, "--workspace-access", access,
                              "--sandbox", mode or self.mode, *state, *options, "--", *command])
 
     def spawn(self, *command, **kw):
         """creel run in the background: a Popen. It is ended with the test."""
-        names = ("access", "mode", "options", "fault")
-        argv = self.creel(*command, **{k: kw.pop(k) for k in names if k in kw})
+        argv = self.creel(*command, **{k: kw.pop(k) for k in CHOICES if k in kw})
         kw.setdefault("env", self.env)
         kw.setdefault("cwd", self.ws)
         process = subprocess.Popen(argv, **kw)
@@ -191,8 +192,7 @@ class Box:
 
     def run(self, *command, stdin="", timeout=30, text=True, report=True, status=None, env=None, **kw):
         """Inside. The report comes through a file of its own."""
-        names = ("access", "mode", "options", "fault")
-        given = {k: kw.pop(k) for k in names if k in kw}
+        given = {k: kw.pop(k) for k in CHOICES if k in kw}
         with tempfile.TemporaryFile() as said:
             passed = kw.pop("pass_fds", [])
             if report:
