@@ -203,6 +203,8 @@ static int take_option(struct parser *p, const struct arg_option *o, const struc
 		((struct arg_value *)arg_at(p->values, o))->has = true;
 		return 0;
 	}
+	if (o->kind == ARG_OPTIONAL && inline_value->n == 0)
+		return err_set(p->e, ERR_USAGE, "'--%s=' has nothing behind the equals sign", o->name);
 	if (inline_value)
 		return store_value(p, o, *inline_value);
 	/* What begins with two dashes is far more often the next option than a value; --name=--x says it plainly. */

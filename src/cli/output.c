@@ -103,9 +103,12 @@ int output_file(const char *path, struct str text, bool replace, struct err *e)
 	_cleanup_free_ char *real = replace ? realpath(path, NULL) : NULL; /* a symlink stays a symlink */
 	const char *target = real ? real : path;
 	char temp[PATH_MAX];
+	struct stat st;
 	bool made = false;
 	int r;
 
+	if (replace && stat(target, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_USAGE, "'%s' is not a regular file", path);
 	r = temp_beside(target, temp, sizeof(temp));
 	if (r < 0)
 		return err_sys(e, -r, "write '%s'", path);

@@ -274,3 +274,21 @@ def test_content_tells_the_format(creel):
         a = creel("config", "show", "--all", "-c", name, status=0).out
         b = creel("config", "show", "--all", "-c", f"{format}:{name}", status=0).out
         assert a == b, format
+
+
+def test_an_import_replaces_files_alone(creel):
+    """--force on a device, as root, would have taken the device away."""
+    creel.file("a.yaml", "sandbox: {default_mode: light}\n")
+    os.mkfifo(creel.cwd / "pipe")
+    (creel.cwd / "link").symlink_to("pipe")
+    for target in ["pipe", "link", "."]:
+        got = creel("config", "import", "athena", "a.yaml", f"--write={target}", "--force", status=125)
+        assert f"'{target}' is not a regular file" in got.err
+    assert (creel.cwd / "pipe").is_fifo()
+    assert sorted(os.listdir(creel.cwd)) == ["a.yaml", "link", "pipe"]
+
+
+def test_an_import_to_an_empty_name_does_not_go_to_the_default_file(creel):
+    creel.file("a.yaml", "sandbox: {default_mode: light}\n")
+    assert "nothing behind the equals sign" in creel("config", "import", "athena", "a.yaml", "--write=", status=125).err
+    assert not (creel.home / ".openclaw").exists()
