@@ -6,7 +6,14 @@
 
 static void ignore(struct load *l, const struct value *v, const struct at *at)
 {
-	(void)l, (void)v, (void)at; /* $schema is for editors; import was read before anything was applied */
+	(void)l, (void)v, (void)at; /* $schema is for editors */
+}
+
+/* A file's list was read before anything was applied; a flag comes too late for that. */
+static void imported_already(struct load *l, const struct value *v, const struct at *at)
+{
+	if (at->from)
+		bad(l, at, v, "import_from_flag", "only a file can import, accepted: -c FORMAT:FILE");
 }
 
 static const struct {
@@ -14,7 +21,7 @@ static const struct {
 	void (*read)(struct load *, const struct value *, const struct at *);
 } parts[] = {
 	{ "$schema", ignore },
-	{ "import", ignore },
+	{ "import", imported_already },
 	{ "identity.pairs", read_pairs },
 	{ "identity.tokens", read_tokens },
 	{ "mode.trust.rules", read_rules },

@@ -292,3 +292,8 @@ def test_an_import_to_an_empty_name_does_not_go_to_the_default_file(creel):
     creel.file("a.yaml", "sandbox: {default_mode: light}\n")
     assert "nothing behind the equals sign" in creel("config", "import", "athena", "a.yaml", "--write=", status=125).err
     assert not (creel.home / ".openclaw").exists()
+
+
+def test_an_import_in_a_flag_is_refused_not_ignored(creel):
+    got = creel("config", "show", "-e", '{"import": [{"format": "openclaw", "path": "openclaw.json"}]}', status=125)
+    assert "import: only a file can import, accepted: -c FORMAT:FILE" in got.err
