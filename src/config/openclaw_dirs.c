@@ -111,14 +111,14 @@ static struct str store_owner(struct oc *o, const struct value *root)
 	return entries && entries->obj.n > 1 ? oc_marked_agent(o, root) : (struct str){ 0 };
 }
 
-/* Whether the agent that owns the default workspace has to work in it. */
+/* Whether upstream looks for the default workspace: not when its owner has another one. */
 static bool needs_workspace(struct oc *o, const struct value *root)
 {
 	const struct value *entries = value_path(root, "agents.entries"),
 			   *common = value_path(root, "agents.defaults.workspace");
 	struct str owner = oc_default_agent(o, root);
 
-	if (owner.n == 0 || (common && oc_trim(common->s).n > 0))
+	if (common && oc_trim(common->s).n > 0)
 		return false;
 	for (size_t i = 0; entries && i < entries->obj.n; i++) {
 		const struct value *own = value_get(&entries->obj.m[i].v, STR("workspace"));

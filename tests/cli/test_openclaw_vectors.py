@@ -21,7 +21,7 @@ COMPARED = {"sandbox", *TOP, *SANDBOX, "workspaceMounts", "runtimeWorkdir"}
 
 
 def test_there_are_vectors_to_compare_with():
-    assert len(vectors) >= 454
+    assert len(vectors) >= 552
 
 
 def test_every_member_of_the_vectors_is_compared():
@@ -33,7 +33,7 @@ def test_every_member_of_the_vectors_is_compared():
 def in_home(value, home):
     """The vectors write the home directory as ~."""
     if isinstance(value, str):
-        return str(home) + value[1:] if value == "~" or value.startswith("~/") else value
+        return str(home) + value[1:] if re.match(r"~($|[/\\])", value) else value
     if isinstance(value, list):
         return [in_home(v, home) for v in value]
     if isinstance(value, dict):
@@ -59,7 +59,7 @@ def is_hidden_directory(path, sandbox, home):
     """<workspace> stands for a directory below the root that is named by a hash; in old vectors also an agent's own."""
     if sandbox["workspaceAccess"] == "rw":
         return re.fullmatch(re.escape(f"{home}/.openclaw/workspace-") + r"[a-z0-9-]+", path)
-    root = os.path.normpath(os.path.join(home, sandbox["workspaceRoot"].strip()))
+    root = os.path.normpath(os.path.join(home, sandbox["workspaceRoot"].strip())).rstrip("/")
     return re.fullmatch(re.escape(root) + r"/[a-z0-9._-]*[0-9a-f]{8,}", path)
 
 
