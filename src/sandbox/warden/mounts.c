@@ -82,17 +82,47 @@ static bool is_own(const struct warden *w, uint64_t dev)
 	return false;
 }
 
+/* Most things lie beside the one before: their directory is kept open, until something is mounted over it. */
+static void forget_parent(struct warden *w)
+{
+	if (w->parent_fd >= 0)
+		SYS1(close, w->parent_fd);
+	w->parent_fd = -EBADF;
+	w->parent[0] = '\0';
+}
+
+static bool lies_in(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strlen(path) >= n && memcmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static long open_own(struct warden *w, const char *dir)
+{
+	uint64_t dev;
+	long r, fd = open_how(w->root_fd, dir, O_PATH | O_DIRECTORY,
+			      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+
+	if (fd < 0)
+		return fd;
+	r = dev_of(fd, &dev);
+	if (r >= 0 && is_own(w, dev))
+		return fd;
+	SYS1(close, fd);
+	return r < 0 ? r : -EXDEV;
+}
+
 /*
  * The directory that a path lies in, and its last name. Nothing is ever created in a directory of the host: not through a
  * link that somebody put there, and not as a mount point either, which would stay behind in the user's tree.
- * -EXDEV when the directory is not on a file system that we made.
+ * -EXDEV when the directory is not on a file system that we made. The descriptor stays ours.
  */
-static long open_parent(struct warden *w, const char *path, const char **ret_name)
+static long parent_of(struct warden *w, const char *path, const char **ret_name)
 {
-	char dir[4096];
+	char dir[sizeof(w->parent)];
 	size_t at = 0;
-	uint64_t dev;
-	long fd, r;
+	long fd;
 
 	path = relative(path);
 	text_put(dir, sizeof(dir), &at, path);
@@ -101,16 +131,18 @@ static long open_parent(struct warden *w, const char *path, const char **ret_nam
 	while (at > 0 && dir[at - 1] != '/')
 		at--;
 	*ret_name = path + at;
-	dir[at > 0 ? at - 1 : 0] = '\0';
-	fd = open_how(w->root_fd, at > 0 ? dir : ".", O_PATH | O_DIRECTORY,
-		      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (at == 0)
+		return w->root_fd;
+	dir[at - 1] = '\0';
+	if (w->parent_fd >= 0 && lies_in(dir, w->parent) && lies_in(w->parent, dir))
+		return w->parent_fd;
+	fd = open_own(w, dir);
 	if (fd < 0)
 		return fd;
-	r = dev_of(fd, &dev);
-	if (r >= 0 && is_own(w, dev))
-		return fd;
-	SYS1(close, fd);
-	return r < 0 ? r : -EXDEV;
+	forget_parent(w);
+	memcpy(w->parent, dir, at);
+	w->parent_fd = (int)fd;
+	return fd;
 }
 
 static long new_mount(const char *type, const char *const *options, uint64_t attr)
@@ -143,6 +175,8 @@ static long attach_at(struct warden *w, long mount, const char *path)
 		return mount;
 	target = open_target(w, path);
 	r = target < 0 ? target : attach((int)mount, (int)target);
+	if (lies_in(w->parent, relative(path)))
+		forget_parent(w);
 	SYS1(close, mount);
 	if (target >= 0)
 		SYS1(close, target);
@@ -204,7 +238,7 @@ static long make_empty_file(long dir, const char *name, uint64_t mode)
 static long make_place(struct warden *w, const char *path, bool file, uint64_t mode)
 {
 	const char *name;
-	long dir = open_parent(w, path, &name), fd, r;
+	long dir = parent_of(w, path, &name), fd, r;
 
 	if (dir == -EXDEV) {
 		fd = open_target(w, path);
@@ -217,7 +251,6 @@ static long make_place(struct warden *w, const char *path, bool file, uint64_t m
 	r = file ? make_empty_file(dir, name, mode) : SYS3(mkdirat, dir, name, mode);
 	if (file && r >= 0)
 		SYS1(close, r);
-	SYS1(close, dir);
 	return r == -EEXIST || r >= 0 ? 0 : r;
 }
 
@@ -231,13 +264,9 @@ long do_dir(struct warden *w, const struct step *s)
 long do_link(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->a), *name;
-	long dir = open_parent(w, path, &name), r;
+	long dir = parent_of(w, path, &name);
 
-	if (dir < 0)
-		return what(w, dir, "symlink", path);
-	r = SYS3(symlinkat, plan_str(w, s->b), dir, name);
-	SYS1(close, dir);
-	return what(w, r, "symlink", path);
+	return what(w, dir < 0 ? dir : SYS3(symlinkat, plan_str(w, s->b), dir, name), "symlink", path);
 }
 
 static long write_new(long dir, const char *name, const struct step *s, const char *text)
@@ -255,15 +284,12 @@ static long write_new(long dir, const char *name, const struct step *s, const ch
 long do_file(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->a), *name;
-	long dir, r;
+	long dir;
 
 	if (s->b >= w->plan->n_strings || s->y > w->plan->n_strings - s->b)
 		return what(w, -EINVAL, "write", path);
-	dir = open_parent(w, path, &name);
-	r = dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b));
-	if (dir >= 0)
-		SYS1(close, dir);
-	return what(w, r, "write", path);
+	dir = parent_of(w, path, &name);
+	return what(w, dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b)), "write", path);
 }
 
 /* The object that creel checked, or an error: never another one that took its name meanwhile. */
@@ -508,5 +534,6 @@ long do_pivot(struct warden *w, const struct step *s)
 		r = SYS1(chdir, "/");
 	SYS1(close, w->root_fd);
 	w->root_fd = -EBADF;
+	forget_parent(w);
 	return what(w, r, "pivot_root", "/");
 }

@@ -76,7 +76,7 @@ int warden_main(const char *const *groups)
 	long pid, r = load_plan(w);
 
 	w->groups = groups;
-	w->root_fd = w->rules_fd = w->tty_fd = -EBADF;
+	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
 	     0); /* executed from a descriptor, it is called by its number */
 	if (r < 0)

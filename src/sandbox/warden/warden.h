@@ -25,6 +25,8 @@ struct warden {
 	int tree_fd[PLAN_MAX_STEPS]; /* mounts made outside, by step; 0 = none */
 	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
 	unsigned n_own;
+	char parent[4096]; /* of what was created last, below the new root */
+	int parent_fd;
 	const char *const
 		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
 	long exec_err;
