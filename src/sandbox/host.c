@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define LIST_MAX 64
@@ -28,8 +29,14 @@ static const char *const etc_binds[] = { "/etc/ld.so.cache",
 static const char *const etc_copies[] = { "/etc/services", "/etc/protocols", "/etc/localtime", NULL };
 #define COPY_MAX ((size_t)64 << 10)
 static const char *const top_links[] = { "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", NULL };
-static const char *const devices[] = { "/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
-				       "/dev/urandom", "/dev/tty",  NULL };
+static const struct {
+	const char *path;
+	unsigned major, minor;
+} devices[] = {
+	{ "/dev/null", 1, 3 },   { "/dev/zero", 1, 5 },    { "/dev/full", 1, 7 },
+	{ "/dev/random", 1, 8 }, { "/dev/urandom", 1, 9 }, { "/dev/tty", 5, 0 },
+};
+#define N_DEVICES (sizeof(devices) / sizeof(devices[0]))
 
 struct lists {
 	struct source *binds;
@@ -99,25 +106,35 @@ static int add_top(struct arena *a, struct lists *l, const char *path, struct er
 	return add_bind(a, l, str_z(path), str_z(path), e);
 }
 
+/* A container may have a link, a plain file or another device there: what is mounted must be the one that we mean. */
+static int resolve_device(struct arena *a, size_t i, struct source *ret, struct err *e)
+{
+	struct stat st;
+	int r = source_resolve(a, str_z(devices[i].path), ret, e);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(ret->path, str_z(devices[i].path)) || lstat(devices[i].path, &st) < 0 ||
+	    !S_ISCHR(st.st_mode) || st.st_rdev != makedev(devices[i].major, devices[i].minor) ||
+	    st.st_ino != ret->ino)
+		return err_set(e, ERR_UNAVAIL, "'%s' is not the device that it should be", devices[i].path);
+	return 0;
+}
+
 static int add_devices(struct arena *a, struct profile *p, struct err *e)
 {
-	struct source *list = ARENA_ARRAY(a, struct source, sizeof(devices) / sizeof(devices[0]));
-	size_t n = 0;
+	struct source *list = ARENA_ARRAY(a, struct source, N_DEVICES);
 
 	if (!list)
 		return err_sys(e, ENOMEM, "profile");
-	for (const char *const *d = devices; *d; d++) {
-		int r = source_resolve(a, str_z(*d), &list[n], e);
+	for (size_t i = 0; i < N_DEVICES; i++) {
+		int r = resolve_device(a, i, &list[i], e);
 
 		if (r < 0)
 			return r;
-		/* A container may have a link or a plain file there: what is mounted must be the device. */
-		if (!str_eq(list[n].path, str_z(*d)))
-			return err_set(e, ERR_UNAVAIL, "'%s' is not a device of this host", *d);
-		n++;
 	}
 	p->devices = list;
-	p->n_devices = n;
+	p->n_devices = N_DEVICES;
 	return 0;
 }
 
