@@ -220,8 +220,9 @@ static bool is_ours(const char *name)
 static int add_image_entry(struct arena *a, struct lists *l, int dir, struct str base, const char *name,
 			   struct err *e)
 {
-	struct str at = arena_printf(a, "/%s", name);
+	struct str at = arena_printf(a, "/%s", name), path;
 	struct stat st;
+	int r;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(e, errno, "image: stat '%s'", name);
@@ -229,7 +230,12 @@ static int add_image_entry(struct arena *a, struct lists *l, int dir, struct str
 		return add_link(a, l, dir, name, at, e);
 	if (!S_ISDIR(st.st_mode))
 		return 0;
-	return add_bind(a, l, arena_printf(a, "%.*s/%s", (int)base.n, base.p, name), at, e);
+	path = arena_printf(a, "%.*s/%s", (int)base.n, base.p, name);
+	r = add_bind(a, l, path, at, e);
+	/* A link that took the directory's place since would lead out of the image. */
+	if (r >= 0 && !(l->n_binds && str_eq(l->binds[l->n_binds - 1].path, path)))
+		r = err_set(e, ERR_UNAVAIL, "image: '%s' changed while it was looked at", name);
+	return r;
 }
 
 static int add_image_entries(struct arena *a, struct lists *l, struct str base, struct err *e)

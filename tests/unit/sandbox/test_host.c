@@ -4,6 +4,8 @@
 
 #include "sandbox/host.h"
 
+#include <errno.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -108,6 +110,76 @@ TEST(host_brings_the_six_harmless_devices_and_each_is_the_right_one)
 		assert_true(S_ISCHR(st.st_mode) && st.st_rdev == makedev(want[i].major, want[i].minor));
 		assert_int_equal(st.st_ino, p.devices[i].ino);
 	}
+}
+
+/* ---- images ---- */
+
+static char image[64];
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void make_image(const char *const *dirs, const char *const *links)
+{
+	char path[256];
+
+	(void)snprintf(image, sizeof(image), "/tmp/creel-test-XXXXXX");
+	assert_non_null(mkdtemp(image));
+	for (; *dirs; dirs++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", image, *dirs);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	for (; *links; links += 2) {
+		(void)snprintf(path, sizeof(path), "%s/%s", image, links[0]);
+		assert_int_equal(symlink(links[1], path), 0);
+	}
+}
+
+static void remove_image(void)
+{
+	assert_int_equal(nftw(image, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+TEST(host_image_is_seen_by_its_top_level_and_no_link_of_it_is_followed)
+{
+	static const char *const dirs[] = { "usr", "opt", "proc", "dev", "run", "tmp", "root", "sys", NULL };
+	static const char *const links[] = { "bin", "usr/bin", "lib", "/etc", "srv", "../../..", NULL };
+	_cleanup_arena_ struct arena a = { 0 };
+	struct profile p = { 0 };
+	struct err e = { 0 };
+
+	arena_init(&a, 4 << 20);
+	make_image(dirs, links);
+	CHECK_CASE(host_image_root(&a, str_z(image), &p, &e) == 0, "%s", e.msg);
+	assert_int_equal(p.n_root_binds, 2); /* usr and opt: the rest we make ourselves */
+	for (size_t i = 0; i < 2; i++)
+		assert_true(str_starts(p.root_binds[i].path, str_z(image)));
+	assert_int_equal(p.n_links, 6);   /* made again inside, where they can only point at what is inside */
+	assert_int_equal(p.n_devices, 6); /* of the host, never of the image */
+	remove_image();
+}
+
+TEST(host_image_that_is_none_is_refused)
+{
+	static const char *const none[] = { NULL };
+	_cleanup_arena_ struct arena a = { 0 };
+	struct profile p = { 0 };
+	struct err e = { 0 };
+
+	arena_init(&a, 4 << 20);
+	make_image(none, none);
+	assert_true(host_image_root(&a, str_z(image), &p, &e) < 0);
+	assert_int_equal(e.kind, ERR_USAGE);
+	assert_true(host_image_root(&a, STR("/etc/passwd"), &p, &e) < 0);
+	assert_non_null(strstr(e.msg, "not a directory"));
+	assert_true(host_image_root(&a, STR("/nonexistent"), &p, &e) < 0);
+	assert_int_equal(e.sys_errno, ENOENT);
+	remove_image();
 }
 
 TEST(host_without_memory_is_an_error)
