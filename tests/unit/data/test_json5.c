@@ -61,7 +61,7 @@ TEST(json5_strings_have_both_quotes_and_more_escapes)
 		      "f'"),
 		  STR("\"abcdef\"") },
 		{ STR("'\\ud83d\\\n\\ude00'"), STR("\"\xf0\x9f\x98\x80\"") },
-		{ STR("'\xe2\x80\xa8\xe2\x80\xa9'"), STR("\"\xe2\x80\xa8\xe2\x80\xa9\"") },
+		{ STR("'\xe2\x80\xa8\xe2\x80\xa9'"), STR("\"\\u2028\\u2029\"") },
 		{ STR("'\t\x01\0'"), STR("\"\\t\\u0001\\u0000\"") },
 		{ STR("'\\01'"), STR("f:1:2: octal escapes are not accepted, write \\xHH") },
 		{ STR("'\\1'"), STR("f:1:2: octal escapes are not accepted, write \\xHH") },
