@@ -36,6 +36,7 @@ struct run {
 
 	struct profile profile;
 	char private_dir[4096]; /* upper layers; empty = none was made */
+	int private_fd;         /* locked while we live */
 	struct str upper, lower;
 	struct cgroup cgroup;
 	struct cgroup_limits limits;
@@ -69,6 +70,7 @@ int run_on_host(struct run *r, struct err *e);
 /* run_dirs.c */
 int run_make_private_dir(struct run *r, struct err *e);
 void run_remove_private_dir(struct run *r);
+int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth it */
 
 /* run_tty.c: our terminal <-> the sandbox's own PTY */
 struct tty;

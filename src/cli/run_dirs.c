@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private directory of one run: <state>/runs/<id>, where <state> is --state-dir, $XDG_STATE_HOME/creel or
- * ~/.local/state/creel; for root /var/lib/creel, because the sandbox is another user then and could not pass through /root.
+ * The private directory of one run, below <state>: --state-dir, $XDG_STATE_HOME/creel or ~/.local/state/creel; for root
+ * /var/lib/creel, because the sandbox is another user then and could not pass through /root.
+ *
+ * It is live/<id>, locked, as long as we live; it moves to runs/<id> when there are changes to keep. What nobody has locked
+ * any more was left by a creel that was killed, and the next run removes it.
  */
 #include "cli/run.h"
 
@@ -13,80 +16,250 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_all(char *path, struct err *e)
-{
-	for (char *at = path + 1;; at++) {
-		char c = *at;
+#define SWEEP_MAX 16u /* looked at in one run: a thousand that live must not slow down the next */
+#define NEW_AGE_S 60
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-		if (c != '/' && c != '\0')
+static int make_above(char *path, struct err *e)
+{
+	for (char *at = path + 1; *at; at++) {
+		int r;
+
+		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(path, c == '\0' ? 0700 : 0711) < 0 && errno != EEXIST)
-			return err_sys(e, errno, "create '%s'", path);
-		*at = c;
-		if (c == '\0')
-			return 0;
+		r = mkdir(path, 0711) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", path) : 0;
+		*at = '/';
+		if (r < 0)
+			return r;
 	}
+	return 0;
+}
+
+static int state_path(const struct run *r, const char *kind, const char *name, char *out, size_t size,
+		      struct err *e)
+{
+	const struct cli *cli = r->cli;
+	const char *xdg = getenv("XDG_STATE_HOME");
+	int n;
+
+	if (cli->state_dir.has)
+		n = snprintf(out, size, STR_FMT "/%s/%s", STR_ARG(cli->state_dir.text), kind, name);
+	else if (getuid() == 0)
+		n = snprintf(out, size, "/var/lib/creel/%s/%s", kind, name);
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(out, size, "%s/creel/%s/%s", xdg, kind, name);
+	else
+		n = snprintf(out, size, STR_FMT "/.local/state/creel/%s/%s", STR_ARG(r->facts.home), kind,
+			     name);
+	return n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the state directory's name is too long");
+}
+
+/* ---- removing ---- */
+
+/* Entries of `dir` that are not directories go; directories that are not empty move up to `top`. Nothing is followed. */
+static void empty(int dir, int top, unsigned *n)
+{
+	DIR *d = fdopendir(dir);
+	struct dirent *entry;
+
+	if (!d)
+		(void)fd_close(dir);
+	while (d && (entry = readdir(d))) {
+		char name[32];
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    unlinkat(dirfd(d), entry->d_name, 0) == 0 ||
+		    unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR) == 0)
+			continue;
+		/* Without rights on itself it could be neither read nor moved: overlayfs makes work/work so, a payload any. */
+		(void)!fchmodat(dirfd(d), entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+		(void)snprintf(name, sizeof(name), "~%u", (*n)++);
+		(void)renameat(dirfd(d), entry->d_name, top, name);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/*
+ * What a payload left may be nested deeper than a stack or a path is long: each round takes one level off, by moving what
+ * lies below to the top. No more rounds than there can be levels.
+ */
+static void remove_tree(int parent, const char *name)
+{
+	_cleanup_close_ int top = openat(parent, name, DIR_FLAGS);
+	unsigned n = 0;
+
+	for (unsigned round = 0; top >= 0 && round < 1000000; round++) {
+		int copy = openat(top, ".", DIR_FLAGS);
+		DIR *d = copy < 0 ? NULL : fdopendir(copy);
+		struct dirent *entry;
+		bool more = false;
+
+		while (d && (entry = readdir(d))) {
+			int sub;
+
+			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+			    unlinkat(top, entry->d_name, 0) == 0)
+				continue;
+			(void)!fchmodat(top, entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+			sub = openat(top, entry->d_name, DIR_FLAGS);
+			if (sub >= 0)
+				empty(sub, top, &n);
+			more |= unlinkat(top, entry->d_name, AT_REMOVEDIR) == 0;
+		}
+		if (d)
+			(void)closedir(d);
+		if (!more)
+			break;
+	}
+	(void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* One that is just being made has no lock yet, and a name that starts with a dot. */
+static bool abandoned(int dir, const char *name)
+{
+	_cleanup_close_ int fd = FD_NONE;
+	struct stat st;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return false;
+	fd = openat(dir, name, DIR_FLAGS);
+	if (fd < 0 || fstat(fd, &st) < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	return name[0] != '.' || st.st_mtime + NEW_AGE_S < (time_t)(clock_unix_ms() / 1000);
+}
+
+static void sweep(int live)
+{
+	int copy = openat(live, ".", DIR_FLAGS);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	for (unsigned i = 0; d && i < SWEEP_MAX && (entry = readdir(d)); i++)
+		if (abandoned(live, entry->d_name))
+			remove_tree(live, entry->d_name);
+	if (d)
+		(void)closedir(d);
+}
+
+/* ---- making and keeping ---- */
+
+/* live/ and runs/ lie in a directory that others may be able to write to: only one that is ours alone is used. */
+static int open_ours(const char *path, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, DIR_FLAGS);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, errno, "open '%s'", path);
+	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(
+			e, ERR_DENIED,
+			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
+			"your own with --state-dir",
+			path);
+	return TAKE_FD(fd);
+}
+
+/* The path that `fd` really has: a home directory may be reached through a link, and the warden follows none. */
+static int real_path(int fd, const char *id, char *out, size_t size, struct err *e)
+{
+	char link[64];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, out, size);
+	if (n < 0)
+		return err_sys(e, errno, "resolve the state directory");
+	if ((size_t)n + strlen(id) + 2 > size)
+		return err_set(e, ERR_LIMIT, "the state directory's name is too long");
+	(void)snprintf(out + n, size - (size_t)n, "/%s", id);
+	return 0;
+}
+
+/* <state>/<kind>; the path of r's own directory in it is left in `out`. */
+static int open_kind(const struct run *r, const char *kind, const char *id, char *out, size_t size,
+		     struct err *e)
+{
+	_cleanup_close_ int fd = FD_NONE;
+	int rc = state_path(r, kind, id, out, size, e);
+
+	if (rc >= 0)
+		rc = make_above(out, e);
+	if (rc < 0)
+		return rc;
+	*strrchr(out, '/') = '\0';
+	fd = open_ours(out, e);
+	rc = fd < 0 ? fd : real_path(fd, id, out, size, e);
+	return rc < 0 ? rc : TAKE_FD(fd);
+}
+
+/* Locked before it has its name, so that nobody takes it for abandoned; and never one that was there already. */
+static int make_locked(struct run *r, int live, const char *id, struct err *e)
+{
+	char fresh[64];
+
+	(void)snprintf(fresh, sizeof(fresh), ".%s", id);
+	if (mkdirat(live, fresh, 0700) < 0)
+		return err_sys(e, errno, "create '%s'", r->private_dir);
+	r->private_fd = openat(live, fresh, DIR_FLAGS);
+	if (r->private_fd < 0 || flock(r->private_fd, LOCK_EX | LOCK_NB) < 0 ||
+	    renameat2(live, fresh, live, id, RENAME_NOREPLACE) < 0) {
+		(void)err_sys(e, errno, "create '%s'", r->private_dir);
+		(void)unlinkat(live, fresh, AT_REMOVEDIR);
+		r->private_fd = fd_close(r->private_fd);
+		return -1;
+	}
+	return 0;
 }
 
 int run_make_private_dir(struct run *r, struct err *e)
 {
-	const struct cli *cli = r->cli;
-	const char *xdg = getenv("XDG_STATE_HOME");
+	_cleanup_close_ int live = FD_NONE;
 	char id[32];
-	int n;
+	int rc;
 
 	(void)snprintf(id, sizeof(id), "%llx-%d", (unsigned long long)clock_unix_ms(), getpid());
-	if (cli->state_dir.has)
-		n = snprintf(r->private_dir, sizeof(r->private_dir), "%.*s/runs/%s",
-			     (int)cli->state_dir.text.n, cli->state_dir.text.p, id);
-	else if (getuid() == 0)
-		n = snprintf(r->private_dir, sizeof(r->private_dir), "/var/lib/creel/runs/%s", id);
-	else if (xdg && xdg[0] == '/')
-		n = snprintf(r->private_dir, sizeof(r->private_dir), "%s/creel/runs/%s", xdg, id);
-	else
-		n = snprintf(r->private_dir, sizeof(r->private_dir), "%.*s/.local/state/creel/runs/%s",
-			     (int)r->facts.home.n, r->facts.home.p, id);
-	if (n >= (int)sizeof(r->private_dir)) {
-		r->private_dir[0] = '\0';
-		return err_set(e, ERR_LIMIT, "the state directory's name is too long");
+	rc = live = open_kind(r, "live", id, r->private_dir, sizeof(r->private_dir), e);
+	if (rc >= 0) {
+		sweep(live);
+		rc = make_locked(r, live, id, e);
 	}
-	n = make_all(r->private_dir, e);
-	if (n < 0)
+	if (rc < 0)
 		r->private_dir[0] = '\0';
-	return n;
-}
-
-/* Below a directory of ours; nothing is followed, nothing else is touched. */
-static void remove_tree(int parent, const char *name, unsigned depth)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct dirent *entry;
-	DIR *d;
-
-	if (fd < 0 && errno == EACCES &&
-	    fchmodat(parent, name, 0700, 0) == 0) /* overlayfs makes work/ without any rights */
-		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d)
-		fd = fd_close(fd);
-	while (d && depth < 512 && (entry = readdir(d))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (unlinkat(fd, entry->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
-			remove_tree(fd, entry->d_name, depth + 1);
-	}
-	if (d)
-		(void)closedir(d);
-	(void)unlinkat(parent, name, AT_REMOVEDIR);
+	return rc < 0 ? rc : 0;
 }
 
 void run_remove_private_dir(struct run *r)
 {
-	if (r->private_dir[0])
-		remove_tree(AT_FDCWD, r->private_dir, 0);
+	if (r->private_dir[0]) {
+		remove_tree(AT_FDCWD, r->private_dir);
+		r->private_fd = fd_close(r->private_fd);
+	}
 	r->private_dir[0] = '\0';
+}
+
+int run_keep_private_dir(struct run *r, struct err *e)
+{
+	const char *id = strrchr(r->private_dir, '/') + 1;
+	_cleanup_close_ int live = FD_NONE, runs = FD_NONE;
+	char kept[sizeof(r->private_dir)];
+
+	live = open_kind(r, "live", id, kept, sizeof(kept), e);
+	if (live >= 0)
+		runs = open_kind(r, "runs", id, kept, sizeof(kept), e);
+	if (live < 0 || runs < 0)
+		return -1;
+	if (renameat2(live, id, runs, id, RENAME_NOREPLACE) < 0)
+		return err_sys(e, errno, "keep the changes in '%s'", kept);
+	r->upper = arena_printf(r->cli->arena, "%s" STR_FMT, kept,
+				STR_ARG(str_from(r->upper, strlen(r->private_dir))));
+	memcpy(r->private_dir, kept, sizeof(kept));
+	r->private_fd = fd_close(r->private_fd);
+	return r->cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
 }

@@ -300,19 +300,21 @@ static int never_started(struct run *r, struct err *e)
 	return 0;
 }
 
-static void collect_changes(struct run *r)
+static int collect_changes(struct run *r, struct err *e)
 {
 	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
 	struct err ignored = { 0 };
 
 	if (!r->upper.n)
-		return;
+		return 0;
 	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (upper >= 0)
 		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
-	if (r->changes.total == 0 && !r->changes.incomplete)
-		run_remove_private_dir(r);
+	if (r->changes.total != 0 || r->changes.incomplete)
+		return run_keep_private_dir(r, e);
+	run_remove_private_dir(r);
+	return 0;
 }
 
 /* The command ran, and then pid 1 was killed, from outside or for its memory. */
@@ -368,8 +370,7 @@ int run_native(struct run *r, struct err *e)
 	note_loss(r);
 	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
 		judge(r);
-		collect_changes(r);
-		return 0;
+		return collect_changes(r, e);
 	}
 	run_remove_private_dir(r);
 	return never_started(r, e);
