@@ -219,7 +219,7 @@ def test_the_closing_line_tells_where_changes_are(light):
 def test_no_changes_leave_nothing(light):
     light.run("sh", "-c", "cat numbers >/dev/null; ls", status=0)
     state = light.state if light.user == "root" else light.home / ".local/state/creel"
-    assert not state.exists() or not list((state / "runs").iterdir())
+    assert not [p for name in ("runs", "live") for p in (state / name).glob("*")]
 
 
 @pytest.mark.parametrize("access", ["overlay", "ro", "none"])
@@ -329,6 +329,17 @@ def test_no_command(light):
     assert done.returncode == 125 and "no command" in done.stderr, done
     clear(light.run(""), 126, "refused")
     clear(light.run("true", state="/proc/x"), 125, "/proc/x")
+
+
+def test_a_home_and_a_state_directory_reached_through_a_link(light):
+    (light.base / "link").symlink_to(light.base)
+    env = {"HOME": str(light.base / "link/home")}
+    result = light.run("sh", "-c", "echo x >new", env=env, state=light.base / "link/state" if light.user == "root" else None,
+                       ws=light.base / "link/ws", status=0)
+    assert (pathlib.Path(result.report["changes"]["kept_in"]) / "new").exists(), result
+    if light.user == "root":
+        result = light.run("sh", "-c", "echo x >new", cwd=light.base, state="relative", status=0)
+        assert result.report["changes"]["kept_in"].startswith(str(light.base / "relative")), result
 
 
 def test_read_only_state_directory(light):

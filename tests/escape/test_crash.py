@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 of anything, at any moment: within a second no process, namespace, mount, cgroup, temporary file or ghost is left."""
+import contextlib
+import glob
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import CREEL, IS_ROOT, descendants, digest, needs_root, wait_until
+
+NAMESPACES = ["mnt", "net", "pid", "user", "ipc", "uts", "cgroup"]
+GROUPS = "/sys/fs/cgroup/*/creel-{0}-*", "/sys/fs/cgroup/creel-{0}-*", "/sys/fs/cgroup/*/*/creel-{0}-*"
+
+
+def start_time(pid):
+    """Tells a process from another that got its number later."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
+    except OSError:
+        return None
+
+
+class Watch:
+    """Everything that one run of creel made, as far as the host can see it."""
+
+    def __init__(self, box, process):
+        self.box, self.pid = box, process.pid
+        self.processes, self.spaces = {}, set()
+        self.ours = {n: os.readlink(f"/proc/self/ns/{n}") for n in NAMESPACES}
+        self.look()
+
+    def look(self):
+        for d in [self.pid, *descendants(self.pid)]:
+            self.processes.setdefault(d, start_time(d))
+            for n in NAMESPACES:
+                with contextlib.suppress(OSError):
+                    ns = os.readlink(f"/proc/{d}/ns/{n}")
+                    if ns != self.ours[n]:
+                        self.spaces.add(ns)
+
+    def living(self):
+        def lives(pid, begun):
+            try:
+                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                return False
+            return state[0] != "Z" and (begun is None or state[19] == begun)
+        return [p for p, begun in self.processes.items() if lives(p, begun)]
+
+    def entered(self):
+        """Processes that are still in a namespace of the sandbox. One that is dead and not yet waited for is init's business."""
+        found = []
+        for ns in glob.glob("/proc/[0-9]*/ns/*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(ns) in self.spaces and " Z " not in pathlib.Path(ns).parents[1].joinpath("stat").read_text():
+                    found.append(ns)
+        return found
+
+    def groups(self):
+        return [g for pattern in GROUPS for g in glob.glob(pattern.format(self.pid))]
+
+    def mounts(self):
+        text = pathlib.Path("/proc/self/mountinfo").read_text()
+        return [line for line in text.splitlines() if str(self.box.base) in line]
+
+
+def state_of(box):
+    return box.state if box.user == "root" else box.home / ".local/state/creel"
+
+
+def assert_gone(watch, before, groups=True):
+    """groups=False: whoever would remove the cgroups was killed too. They are empty, and a later run sweeps them."""
+    assert wait_until(lambda: not watch.living(), 1), f"still running: {watch.living()}"
+    assert wait_until(lambda: not watch.entered(), 1), f"namespaces in use: {watch.entered()}"
+    if groups:
+        assert wait_until(lambda: not watch.groups(), 1), f"cgroups left: {watch.groups()}"
+    for g in watch.groups():
+        assert wait_until(lambda at=g: not os.path.exists(at) or not pathlib.Path(at, "cgroup.procs").read_text(), 1), g
+        with contextlib.suppress(OSError):
+            os.rmdir(g)
+    assert not watch.mounts(), watch.mounts()
+    assert digest(watch.box.ws) == before, sorted(p.name for p in watch.box.ws.iterdir())
+
+
+VICTIMS = ["creel", "outside", "inside", "payload", "all"]
+
+
+def kill(p, victim):
+    """-9 to one of the processes of a run; which is which is told by its place in the family."""
+    family = [p.pid]
+    while len(family) < 4:
+        children = [d for d in descendants(family[-1]) if pathlib.Path(f"/proc/{d}/stat").read_text().rsplit(")", 1)[1].split()[1]
+                    == str(family[-1])]
+        if not children:
+            break
+        family.append(children[0])
+    names = dict(zip(VICTIMS, family))
+    targets = family if victim == "all" else [names.get(victim, family[-1])]
+    for t in targets:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(t, signal.SIGKILL)
+
+
+def options_of(box, limited):
+    return ["--memory", "256m", "--pids", "64", "--cpus", "1"] if limited and box.user == "root" else []
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize("limited", [False, True], ids=["plain", "limits"])
+@pytest.mark.parametrize("access", ["overlay", "rw"])
+def test_kill_while_the_command_runs(light, victim, limited, access):
+    if limited and light.user != "root":
+        limited = False
+    before = digest(light.ws)
+    p = light.spawn("sh", "-c", "setsid sleep 60 & echo x >/tmp/x; echo ready; exec sleep 60", access=access,
+                    options=options_of(light, limited), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert p.stdout.readline() == b"ready\n"
+    w = Watch(light, p)
+    assert len(w.processes) >= 4 and len(w.spaces) >= 6, (w.processes, w.spaces)
+    assert bool(w.groups()) == bool(limited and light.user == "root"), w.groups()
+    kill(p, victim)
+    p.wait(5)
+    assert p.returncode in (-9, 128 + 9, 125), p.returncode
+    assert_gone(w, before, groups=victim != "all")
+
+
+@pytest.mark.parametrize("victim", ["creel", "outside", "inside", "all"])
+def test_kill_at_any_moment_of_the_start(light, victim):
+    """The delay walks over the whole start: from exec of creel to the command, and a little beyond."""
+    before = digest(light.ws)
+    begin = time.monotonic()
+    light.run("true", report=False)
+    whole = max(0.01, (time.monotonic() - begin) * 1.2)
+    rounds = 40
+    for i in range(rounds):
+        p = light.spawn("sleep", "60", options=options_of(light, i % 4 == 0), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * i / rounds + random.random() * whole / rounds)
+        w = Watch(light, p)
+        kill(p, victim)
+        w.look()
+        p.kill()
+        p.wait(5)
+        assert_gone(w, before, groups=False)
+
+
+def test_kill_leaves_no_temporary_file(light):
+    """What a killed run leaves in the state directory is gone at the latest when the next one has run."""
+    for i in range(12):
+        p = light.spawn("sh", "-c", "echo x >made; exec sleep 60", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.004 * i)
+        p.kill()
+        p.wait()
+    time.sleep(0.3)
+    light.run("true", status=0)
+    left = [p for name in ("runs", "live") for p in (state_of(light) / name).glob("*")]
+    assert left == [], left
+    assert not list(pathlib.Path("/tmp").glob("creel-[0-9]*")) and not list(light.home.glob("*.tmp"))
+
+
+def test_a_killed_run_with_a_deep_tree_is_swept(light):
+    """Deeper than a path can be, and without rights on some of it."""
+    p = light.spawn("sh", "-c", "./hog deep=.,2500; mkdir -p no/rights/here; chmod 0 no/rights; echo ready; exec sleep 60",
+                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while p.stdout.readline() not in (b"ready\n", b""):
+        pass
+    live = list((state_of(light) / "live").glob("*"))
+    assert len(live) == 1
+    light.run("true", status=0)
+    assert live[0].exists(), "a run that lives was swept"
+    p.kill()
+    p.wait()
+    time.sleep(0.2)
+    light.run("true", status=0)
+    assert not live[0].exists()
+
+
+def test_s07_no_ghost_files_after_fifty_kills(light):
+    """In a repository: git sees nothing, and nothing is newer than the first of them."""
+    subprocess.run(["git", "init", "-q", light.ws], check=True, env=light.env)
+    subprocess.run(["chown", "-R", str(light.uid if IS_ROOT else os.getuid()), light.ws], check=True)
+    before = digest(light.ws)
+    for i in range(50):
+        access = ["overlay", "rw", "ro", "none"][i % 4]
+        p = light.spawn("sleep", "60", access=access, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.0012 * i)
+        p.kill()
+        p.wait()
+    assert wait_until(lambda: not subprocess.run(["pgrep", "-f", str(light.ws)], capture_output=True, check=False).stdout, 1)
+    assert digest(light.ws) == before
+
+
+def test_a_shell_that_ends_creel_leaves_nothing(light):
+    """The caller's whole process group is killed, as a terminal that goes away does."""
+    before = digest(light.ws)
+    p = light.spawn("sh", "-c", "echo ready; exec sleep 60", stdout=subprocess.PIPE, start_new_session=True)
+    assert p.stdout.readline() == b"ready\n"
+    w = Watch(light, p)
+    os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    assert_gone(w, before)
+
+
+def test_many_runs_let_nothing_grow(light):
+    """A hundred and fifty in a row: no process, cgroup, mount, key or file of ours is more than before."""
+    def count():
+        return (len(glob.glob("/sys/fs/cgroup/*/creel-*")), len(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()),
+                len(pathlib.Path("/proc/keys").read_text().splitlines()) // 50)
+    light.run("true", status=0)
+    before, ws = count(), digest(light.ws)
+    for i in range(150):
+        light.run("true", report=False, access=["overlay", "rw"][i % 2], status=0, options=options_of(light, i % 10 == 0))
+    assert digest(light.ws) == ws
+    assert not [p for name in ("runs", "live") for p in (state_of(light) / name).glob("*")]
+    after = count()
+    assert after[1] == before[1] and after[2] <= before[2] + 1 and after[0] <= before[0], (before, after)
+
+
+def test_the_sandbox_ends_when_the_warden_outside_is_stopped_and_killed(light):
+    """Stopped first, so that it cannot do anything: the kernel ends the rest."""
+    before = digest(light.ws)
+    p = light.spawn("sh", "-c", "echo ready; exec sleep 60", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert p.stdout.readline() == b"ready\n"
+    w = Watch(light, p)
+    outside = min(d for d in descendants(p.pid) if os.path.exists(f"/proc/{d}"))
+    os.kill(outside, signal.SIGSTOP)
+    os.kill(outside, signal.SIGKILL)
+    assert p.wait(5) in (128 + 9, 125)
+    assert_gone(w, before)
+
+
+def test_the_program_is_there():
+    assert CREEL.exists()
+    if IS_ROOT:
+        needs_root()
