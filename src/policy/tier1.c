@@ -102,6 +102,21 @@ static bool curl_url(struct ctx *x, struct str url)
 	return true;
 }
 
+/* ~/.curlrc is a file of the workspace here: whoever can write there would add any flag to every call. */
+static bool without_curlrc(struct ctx *x, struct strs argv)
+{
+	struct str *v = ARENA_ARRAY(x->a, struct str, argv.n + 1);
+
+	if (!v)
+		return false;
+	v[0] = argv.v[0];
+	v[1] = STR("-q"); /* curl wants it first */
+	for (size_t i = 1; i < argv.n; i++)
+		v[i + 1] = argv.v[i];
+	x->d->tool.argv = (struct strs){ .v = v, .n = argv.n + 1 };
+	return true;
+}
+
 static bool curl_allowed(struct ctx *x, struct strs argv)
 {
 	static const struct str flags[] = { { "-f", 2 }, { "-s", 2 }, { "-S", 2 }, { "-fsS", 4 } };
@@ -125,7 +140,9 @@ static bool curl_allowed(struct ctx *x, struct strs argv)
 			return false;
 		urls++;
 	}
-	return urls > 0 || deny(x, here, CODE_INVALID_URL, &builtin, "curl without a URL");
+	if (urls == 0)
+		return deny(x, here, CODE_INVALID_URL, &builtin, "curl without a URL");
+	return without_curlrc(x, argv);
 }
 
 /* --- any command --- */

@@ -130,6 +130,19 @@ TEST(curl_reaches_listed_hosts_with_the_listed_flags)
 }
 
 /* D2-1: the check of the original stops at the first URL */
+TEST(curl_reads_no_configuration_from_the_workspace)
+{
+	WORLD(w);
+
+	as_guard(w);
+	assert_int_equal(RUN(w, STR("curl"), STR("-s"), STR("http://ollama/")), CODE_OK);
+	assert_int_equal(w->d.tool.argv.n, 4);
+	CHECK_STR(w->d.tool.argv.v[0], STR("curl"));
+	CHECK_STR(w->d.tool.argv.v[1], STR("-q"));
+	CHECK_STR(w->d.tool.argv.v[2], STR("-s"));
+	CHECK_STR(w->d.tool.argv.v[3], STR("http://ollama/"));
+}
+
 TEST(every_argument_of_curl_is_looked_at)
 {
 	static const struct {
