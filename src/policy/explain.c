@@ -21,6 +21,21 @@ struct str explain_value(const struct decision *d, enum option id, struct str va
 	return d->eff.origin[id].raw.n ? d->eff.origin[id].raw : value;
 }
 
+const char *explain_workspace(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++) {
+		const struct mount *m = &d->mounts[i];
+
+		if (m->source != MOUNT_WORKSPACE)
+			continue;
+		if (m->overlay)
+			return enum_name(access_names, ACCESS_OVERLAY);
+		if (str_eq(d->workspace, d->agent_workspace))
+			return enum_name(access_names, m->writable ? ACCESS_RW : ACCESS_RO);
+	}
+	return enum_name(access_names, d->eff.ws_access);
+}
+
 void explain_caps(struct buf *out, unsigned caps)
 {
 	bool any = false;

@@ -135,7 +135,7 @@ static void put_mounts(struct jsonw *w, const struct decision *d)
 	for (size_t i = 0; i < d->n_mounts; i++)
 		put_mount(w, &d->mounts[i]);
 	jsonw_arr_end(w);
-	jsonw_kz(w, "workspace_access", enum_name(access_names, d->eff.ws_access));
+	jsonw_kz(w, "workspace_access", explain_workspace(d));
 	put_opt(w, "workdir", explain_value(d, OPT_WORKDIR, d->workdir));
 }
 

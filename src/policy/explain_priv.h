@@ -23,6 +23,9 @@ struct str explain_value(const struct decision *d, enum option id, struct str va
 /* The network's name as it may be shown. */
 struct str explain_network(const struct decision *d);
 
+/* The access that the workspace was given, which need not be the configured one (tier 1, C10). */
+const char *explain_workspace(const struct decision *d);
+
 /* "fs.read,fs.write", "none" */
 void explain_caps(struct buf *out, unsigned caps);
 void explain_list(struct buf *out, struct strs list, const char *separator);

@@ -201,19 +201,11 @@ static void put_mount(const struct page *p, const struct mount *m)
 }
 
 /* What really happens to the workspace: a layer over it counts for more than the access that is configured. */
-static const char *workspace_word(const struct decision *d)
-{
-	for (size_t i = 0; i < d->n_mounts; i++)
-		if (d->mounts[i].source == MOUNT_WORKSPACE && d->mounts[i].overlay)
-			return enum_name(access_names, ACCESS_OVERLAY);
-	return enum_name(access_names, d->eff.ws_access);
-}
-
 static void put_mounts(const struct page *p)
 {
 	const struct decision *d = p->d;
 
-	buf_printf(p->out, "workspace=%s", workspace_word(d));
+	buf_printf(p->out, "workspace=%s", explain_workspace(d));
 	if (d->n_mounts == 0)
 		because(p, STAGE_MOUNTS, "workspace");
 	for (size_t i = 0; i < d->n_mounts; i++)

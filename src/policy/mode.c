@@ -34,7 +34,7 @@ static void set_trust(struct ctx *x, enum trust t, struct str pattern, const str
 {
 	x->d->mode.trust = t;
 	x->d->mode.pattern = pattern;
-	why(x, STAGE_MODE, "trust", trust_word(t), o, "%s %.*s", text,
+	why(x, STAGE_MODE, "trust", trust_word(t), o, "%s%s%.*s", text, pattern.n ? " " : "",
 	    (int)(pattern.n < 200 ? pattern.n : 200), pattern.p);
 }
 

@@ -116,7 +116,7 @@ struct demand demand_of(struct ctx *x)
 	d.origin = &s->origin[off_switch || s4 != ENFORCE_OFF ? OPT_OSB_PROVIDER : OPT_WHEN];
 	if (d.per && d.per->has_enforce && s4 != ENFORCE_OFF)
 		d.origin = &d.per->origin;
-	d.why = off_switch ? "provider None: S4's tools run locally" : "nothing asks for a sandbox";
+	d.why = off_switch ? "provider None: OpenClaw.NET's tools run locally" : "nothing asks for a sandbox";
 	tell_switched_off(x, &d);
 	d.enforce = s4;
 	if (d.isolation) {

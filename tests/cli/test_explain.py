@@ -232,3 +232,18 @@ def test_json_is_one_document(creel):
     for args in [["explain", "--json"], ["explain", "--matrix", "--json"], ["explain", "--as", "openclaw", "--json"],
                  ["config", "check", "--json"], ["config", "schema"], ["version", "--json"]]:
         json.loads(creel(*args, status=0).out)
+
+
+def test_the_workspace_s_access_is_the_one_that_was_given(creel):
+    """Not the configured one: untrusted sessions have an overlay, tier-1 tools ro or rw each."""
+    assert creel.explain("--session", "untrusted:x", "--tool", "exec")["workspace_access"] == "overlay"
+    creel.file("allowlist.json", {"telegram": [{"agent": "a", "chat_id": "1"}]})
+    guard = ["-c", "allowlist:allowlist.json", "--via", "guard", "--agent", "a", "--channel", "telegram", "--chat-id", "1"]
+    assert creel.explain(*guard, "--tool", "file_read")["workspace_access"] == "ro"
+    assert creel.explain(*guard, "--tool", "file_write")["workspace_access"] == "rw"
+
+
+def test_reasons_are_clean_text(creel):
+    for session in ["agent:main:main", "untrusted:x"]:
+        for reason in creel.explain("--session", session, "--tool", "exec")["reasons"]:
+            assert reason["reason"] == reason["reason"].strip()
