@@ -370,6 +370,8 @@ void read_ansible_var(struct load *l, struct str name, const struct value *v, co
 void read_ansible(struct load *l, const struct value *root, struct str file)
 {
 	const struct at top = { .file = file };
+	const struct origin o = origin_of(&top, root);
+	bool any = root->kind == VALUE_OBJ && root->obj.n == 0;
 
 	if (root->kind != VALUE_OBJ) {
 		bad(l, &top, root, "wrong_type", "expected variables, found %s", value_kind_name(root->kind));
@@ -380,7 +382,12 @@ void read_ansible(struct load *l, const struct value *root, struct str file)
 		struct at down = at_key(l, &top, m->key);
 
 		/* A role's file holds variables of other roles too. */
-		if (ansible_is_var(m->key))
-			read_var(l, m->key, &m->v, &down, root, m->v.kind == VALUE_STR);
+		if (!ansible_is_var(m->key))
+			continue;
+		read_var(l, m->key, &m->v, &down, root, m->v.kind == VALUE_STR);
+		any = true;
 	}
+	if (!any)
+		diag_add(l->diags, SEVERITY_WARN, "nothing_read", &o, STR("sandbox_*"),
+			 "there is no such variable, so nothing was read: is this a file of that role?");
 }

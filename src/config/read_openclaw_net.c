@@ -377,6 +377,19 @@ static void read_tree(struct load *l, const struct value *tree, const struct at 
 		bad(l, &down, &app->v, "wrong_type", "expected an object");
 }
 
+static bool has_section(const struct value *root)
+{
+	struct str head, rest;
+
+	for (size_t i = 0; i < root->obj.n; i++) {
+		struct str key = root->obj.m[i].key;
+
+		if (str_eq_nocase(str_cut(key, ':', &head, &rest) ? head : key, STR("OpenClaw")))
+			return true;
+	}
+	return false;
+}
+
 void read_openclaw_net(struct load *l, const struct value *root, struct str file)
 {
 	const struct at at = { .file = file };
@@ -386,6 +399,12 @@ void read_openclaw_net(struct load *l, const struct value *root, struct str file
 		bad(l, &at, root, "wrong_type", "expected an object with OpenClaw in it, found " STR_FMT,
 		    STR_ARG(value_quote(l, root)));
 		return;
+	}
+	if (root->obj.n && !has_section(root)) {
+		const struct origin o = origin_of(&at, root);
+
+		diag_add(l->diags, SEVERITY_WARN, "nothing_read", &o, STR("OpenClaw"),
+			 "there is no such section, so nothing was read: is this OpenClaw.NET's file?");
 	}
 	for (size_t i = 0; i < root->obj.n; i++)
 		graft(l, &tree, &root->obj.m[i], 0, &at);

@@ -297,3 +297,18 @@ def test_an_import_to_an_empty_name_does_not_go_to_the_default_file(creel):
 def test_an_import_in_a_flag_is_refused_not_ignored(creel):
     got = creel("config", "show", "-e", '{"import": [{"format": "openclaw", "path": "openclaw.json"}]}', status=125)
     assert "import: only a file can import, accepted: -c FORMAT:FILE" in got.err
+
+
+@pytest.mark.parametrize("format, text, wanted", [
+    ("openclaw-net", '{"telegram": []}', "OpenClaw: there is no such section"),
+    ("openclaw-net", '{"OpenClaw:Sandbox:Provider": "None"}', None),
+    ("openclaw-net", '{"openclaw": {}}', None),
+    ("openclaw-net", "{}", None),
+    ("ansible", "sandbox: {default_mode: docker}\n", "sandbox_*: there is no such variable"),
+    ("ansible", "other: 1\nsandbox_mode: all\n", None),
+])
+def test_a_file_of_another_format_is_told(creel, format, text, wanted):
+    """Both formats leave what is not theirs to others, so a wrong word before the colon would read nothing, silently."""
+    creel.file("f", text)
+    got = creel("config", "check", "-c", f"{format}:f", status=0)
+    assert (wanted in got.out + got.err) if wanted else "no such" not in got.out + got.err
