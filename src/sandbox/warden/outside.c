@@ -141,6 +141,15 @@ static enum event watch(struct warden *w, int pidfd)
 	return wait_until(pidfd, now_ms() + p->grace_ms);
 }
 
+/* Inside hears of it, too, and may have ended before we were asked. */
+static bool creel_gone(void)
+{
+	struct pollfd p = { .fd = WARDEN_FD_CONTROL, .events = 0 };
+	const struct __kernel_timespec now = { 0 };
+
+	return SYS5(ppoll, &p, 1, &now, 0, 0) != 0;
+}
+
 /* Ends when inside has ended; makes it end at the deadline, or when creel has gone. */
 int outside(struct warden *w, long pid, int pidfd)
 {
@@ -159,7 +168,7 @@ int outside(struct warden *w, long pid, int pidfd)
 	if (e != EVENT_ENDED)
 		SYS4(pidfd_send_signal, pidfd, SIGKILL, 0, 0);
 	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
-	if (e == EVENT_CREEL_GONE)
+	if (creel_gone())
 		remove_groups(w);
 	return 0;
 }

@@ -29,10 +29,16 @@ TEST(warden_ends_with_creel)
 /* which: 1 = inside, 2 = outside */
 static void kill_warden(int user, int which)
 {
-	struct box b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN });
-	pid_t pid = parent_of(wait_for_marked());
+	int ready[2];
 	struct outcome *o;
+	struct box b;
+	pid_t pid;
+	char byte;
 
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN, .ready_fd = ready[1] });
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	pid = parent_of(wait_for_marked());
 	while (which == 1 && parent_of(parent_of(pid)) != b.creel) /* a sleeper may have a shell between */
 		pid = parent_of(pid);
 	while (which == 2 && parent_of(pid) != b.creel)
@@ -40,6 +46,8 @@ static void kill_warden(int user, int which)
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	check_gone_within(1000);
 	o = box_finish(&b); /* creel hears the end of it, and no more */
+	(void)close(ready[0]);
+	(void)close(ready[1]);
 	assert_true(o->ready);
 	assert_int_equal(o->n_exits, 0);
 }
@@ -171,20 +179,23 @@ TEST(warden_leaves_the_streams_to_the_payload)
 
 /* ---- cgroups ---- */
 
-static int count_groups(const char *top)
+/* Groups that this creel made, anywhere. */
+static int count_groups(const char *top, pid_t creel)
 {
 	DIR *d = opendir(top);
 	struct dirent *entry;
+	char prefix[32];
 	int n = 0;
 
+	(void)snprintf(prefix, sizeof(prefix), "creel-%d-", creel);
 	while (d && (entry = readdir(d))) {
 		char path[4096];
 
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    snprintf(path, sizeof(path), "%s/%s", top, entry->d_name) >= (int)sizeof(path))
 			continue;
-		n += strncmp(entry->d_name, "creel-", 6) == 0;
-		n += count_groups(path);
+		n += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+		n += count_groups(path, creel);
 	}
 	if (d)
 		(void)closedir(d);
@@ -196,21 +207,21 @@ TEST(warden_removes_the_cgroups_of_a_killed_creel)
 	const struct cgroup_limits limits = {
 		.must = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, .memory = 64 << 20, .pids = 30, .cpus = 0.9
 	};
-	int before = count_groups("/sys/fs/cgroup"), after = -1;
+	int left = -1;
 	struct box b;
 
 	if (geteuid() != 0)
 		skip();
 	b = box_start(&(struct setup){ .script = STUBBORN, .limits = &limits });
 	(void)wait_for_marked();
-	assert_true(count_groups("/sys/fs/cgroup") > before);
+	assert_true(count_groups("/sys/fs/cgroup", b.creel) > 0);
 	assert_int_equal(kill(b.creel, SIGKILL), 0);
 	check_gone_within(1000);
-	for (int i = 0; i < 200 && after != before; i++) {
+	for (int i = 0; i < 200 && left != 0; i++) {
 		(void)usleep(5000);
-		after = count_groups("/sys/fs/cgroup");
+		left = count_groups("/sys/fs/cgroup", b.creel);
 	}
-	assert_int_equal(after, before);
+	assert_int_equal(left, 0);
 	forget(&b);
 }
 
