@@ -69,7 +69,7 @@ static void get(const char *dir, const char *file, char *out, size_t size)
 /* "name 12" on a line of its own; a file that is one number when name is NULL. */
 static uint64_t get_u64(const char *dir, const char *file, const char *name)
 {
-	char text[4096], *at = text;
+	char text[4096] = "", *at = text;
 
 	get(dir, file, text, sizeof(text));
 	if (name) {
@@ -200,7 +200,7 @@ void cgroup_sweep(const char *dir, unsigned age_s)
 	struct dirent *entry;
 	struct stat st;
 
-	while (d && (entry = readdir(d)))
+	while (d && (entry = readdir(d))) /* a stream of our own: NOLINT(concurrency-mt-unsafe) */
 		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 		    abandoned(entry->d_name, &st, age_s))
 			(void)unlinkat(dirfd(d), entry->d_name,

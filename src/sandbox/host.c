@@ -246,7 +246,7 @@ static int add_image_entries(struct arena *a, struct lists *l, struct str base, 
 
 	if (!d)
 		return err_sys(e, errno, "image: open '%s'", base.p);
-	while (r >= 0 && (entry = readdir(d)))
+	while (r >= 0 && (entry = readdir(d))) /* a stream of our own: NOLINT(concurrency-mt-unsafe) */
 		if (!is_ours(entry->d_name))
 			r = add_image_entry(a, l, dirfd(d), base, entry->d_name, e);
 	(void)closedir(d);

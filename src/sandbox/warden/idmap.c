@@ -71,7 +71,7 @@ static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gi
 static long idmapped_tree(struct warden *w, const struct step *s)
 {
 	struct mount_attr at = { .attr_set = MOUNT_ATTR_IDMAP };
-	struct statx st;
+	struct statx st = { 0 };
 	long src = open_source(w, s), tree, ns, r;
 
 	if (src < 0)

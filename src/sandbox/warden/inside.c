@@ -67,7 +67,7 @@ static void guard_self(struct warden *w)
 static void check_stdio(struct warden *w)
 {
 	for (int fd = 0; fd <= 2; fd++) {
-		struct statx st;
+		struct statx st = { 0 };
 		long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
 
 		if (r >= 0 && (st.stx_mode & 0170000) == 0040000)

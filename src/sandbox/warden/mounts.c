@@ -57,7 +57,7 @@ static long open_target(struct warden *w, const char *path)
 
 static long dev_of(long fd, uint64_t *ret)
 {
-	struct statx st;
+	struct statx st = { 0 };
 	long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
 
 	*ret = r < 0 ? 0 : (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor;
@@ -296,7 +296,7 @@ long do_file(struct warden *w, const struct step *s)
 long open_source(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->b);
-	struct statx st;
+	struct statx st = { 0 };
 	long fd = open_how(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), r;
 
 	if (fd < 0 || s->y == 0)

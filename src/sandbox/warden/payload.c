@@ -28,7 +28,7 @@ static long fill(struct warden *w, char **out, uint32_t at, uint32_t n)
 		uint32_t offset;
 		const char *s;
 
-		memcpy(&offset, base + 4 * i, 4);
+		memcpy(&offset, base + 4ul * i, 4);
 		s = plan_str(w, offset);
 		memcpy(&out[i], &s, sizeof(s));
 	}
@@ -185,7 +185,7 @@ static uint64_t usec(const struct __kernel_old_timeval *t)
 
 static void ended(struct warden *w, int status)
 {
-	struct rusage u;
+	struct rusage u = { 0 };
 
 	w->report.msg = MSG_EXIT;
 	w->report.reason = (status & 0x7f) ? REASON_SIGNAL : REASON_EXIT;
@@ -201,7 +201,7 @@ static void ended(struct warden *w, int status)
 /* True when the payload itself has ended; orphans are reaped on the way. */
 static bool reap(struct warden *w, long payload)
 {
-	int status;
+	int status = 0;
 	long pid;
 
 	while ((pid = SYS4(wait4, -1, &status, WNOHANG, 0)) > 0) {
@@ -221,7 +221,7 @@ static bool from_outside(const uint32_t info[32], uint32_t sig)
 
 static void take_signal(long fd, long payload)
 {
-	uint32_t info[32]; /* struct signalfd_siginfo */
+	uint32_t info[32] = { 0 }; /* struct signalfd_siginfo */
 
 	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info))
 		if (from_outside(info, SIGTERM)) {

@@ -2,8 +2,10 @@
 /* Entry point and the handful of functions that the compiler may call by itself. */
 #include "sandbox/warden/warden.h"
 
+/* Names that the compiler chose. NOLINTBEGIN(bugprone-reserved-identifier) */
 uintptr_t __stack_chk_guard;
 _Noreturn void __stack_chk_fail(void);
+/* NOLINTEND(bugprone-reserved-identifier) */
 _Noreturn void warden_start(const long *sp);
 
 _Noreturn void die(int code)
@@ -98,6 +100,7 @@ __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 		p++;
 	for (p++; *p; p += 2)
 		if (*p == AT_RANDOM_)
+			/* an address from the kernel: NOLINTNEXTLINE(performance-no-int-to-ptr) */
 			memcpy(&__stack_chk_guard, (const void *)p[1], sizeof(__stack_chk_guard));
 	die(warden_main(sp[0] > 0 ? argv + 1 : argv));
 }

@@ -13,6 +13,7 @@
 #include <linux/errno.h>
 
 #if defined(__x86_64__)
+/* A system call has a number and six arguments. NOLINTNEXTLINE(readability-function-size) */
 static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
@@ -27,6 +28,7 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 #elif defined(__aarch64__)
+/* A system call has a number and six arguments. NOLINTNEXTLINE(readability-function-size) */
 static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = n;

@@ -70,7 +70,7 @@ long do_lo_up(struct warden *w, const struct step *s)
 
 long do_rlimit(struct warden *w, const struct step *s)
 {
-	uint64_t old[2], lim[2] = { s->y, s->y };
+	uint64_t old[2] = { 0 }, lim[2] = { s->y, s->y };
 	long r = SYS4(prlimit64, 0, s->x, 0, old);
 
 	/* Never raised: what the caller was given is the ceiling. */

@@ -21,7 +21,7 @@ static bool within(const struct plan_header *p, uint32_t at, uint64_t n)
 
 static long load_plan(struct warden *w)
 {
-	struct statx st;
+	struct statx st = { 0 };
 	long r = SYS5(statx, WARDEN_FD_PLAN, "", AT_EMPTY_PATH, STATX_SIZE, &st);
 	const struct plan_header *p;
 
@@ -32,7 +32,7 @@ static long load_plan(struct warden *w)
 	r = SYS6(mmap, 0, st.stx_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, WARDEN_FD_PLAN, 0);
 	if (r < 0 && r > -4096)
 		return r;
-	p = (const void *)r;
+	p = (const void *)r; /* an address from the kernel: NOLINT(performance-no-int-to-ptr) */
 	if (p->magic != PLAN_MAGIC || p->version != PLAN_VERSION || p->size != st.stx_size ||
 	    p->n_steps > PLAN_MAX_STEPS || p->steps % 8 ||
 	    !within(p, p->steps, (uint64_t)p->n_steps * sizeof(struct step)) || p->strings % 8 ||
@@ -45,6 +45,7 @@ static long load_plan(struct warden *w)
 	return 0;
 }
 
+/* The kernel writes to it. NOLINTNEXTLINE(readability-non-const-parameter) */
 static long make_inside(struct warden *w, int *ret_pidfd)
 {
 	struct clone_args args = { .flags = w->plan->ns_flags | CLONE_PIDFD,

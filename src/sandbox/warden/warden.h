@@ -77,4 +77,4 @@ uint64_t probe_all(const struct warden *w);
 
 /* payload.c */
 long payload_start(struct warden *w);
-int payload_serve(struct warden *w, long pid);
+int payload_serve(struct warden *w, long payload);
