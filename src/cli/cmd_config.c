@@ -119,6 +119,16 @@ static int show_result(struct cli *cli, struct loaded *l, int r)
 	return r;
 }
 
+/* Printed text is for people to see; what is hidden in it would be read back as a value. */
+static void note_hidden(const struct cli *cli)
+{
+	struct str text = buf_str(cli->out);
+
+	if (!cli->quiet && text.n && memmem(text.p, text.n, "<redacted>", strlen("<redacted>")))
+		output_complain(STR(
+			"note: what is shown as <redacted> does not read back; config import --write keeps it\n"));
+}
+
 /* What the other format has no words for: it was left out, and the reader of the result should know. */
 static void show_note(const struct cli *cli, int r, const struct err *e)
 {
@@ -146,6 +156,7 @@ int run_config_show(struct cli *cli, struct err *e)
 		config_show(&l.config, &o, cli->out);
 	}
 	redact(cli->out, &l.config, false);
+	note_hidden(cli);
 	return r;
 }
 
@@ -195,6 +206,25 @@ static int default_path(struct cli *cli, const struct facts *f, struct str *ret,
 	if (mkdir(dir.p, 0700) < 0 && errno != EEXIST)
 		return err_sys(e, errno, "make '%s'", dir.p);
 	return 0;
+}
+
+/* A written file stands alone: outside of env.set, ${NAME} was replaced by its value. */
+static void note_filled_in(const struct cli *cli, const struct config *c, struct str text)
+{
+	_cleanup_buf_ struct buf names = { 0 };
+
+	buf_init(&names, OUTPUT_MAX);
+	for (size_t i = 0; i < c->n_env_used; i++) {
+		struct str value = c->env_used[i].value;
+
+		if (value.n == 0 || !memmem(text.p, text.n, value.p, value.n))
+			continue;
+		buf_puts(&names, names.n ? ", $" : "note: the file holds the values of $");
+		buf_put_visible(&names, c->env_used[i].name);
+	}
+	buf_putc(&names, '\n');
+	if (names.n > 1 && !cli->quiet)
+		output_complain(buf_str(&names));
 }
 
 static int write_imported(struct cli *cli, const struct facts *f, struct str path, struct str text,
@@ -253,11 +283,15 @@ int run_config_import(struct cli *cli, struct err *e)
 	if (!cli->write_to.has) {
 		config_show(&l.config, &o, cli->out);
 		redact(cli->out, &l.config, false);
+		note_hidden(cli);
 		return 0;
 	}
 	buf_init(&text, OUTPUT_MAX);
 	config_show(&l.config, &o, &text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", OUTPUT_MAX);
-	return write_imported(cli, &l.facts, path, buf_str(&text), e);
+	r = write_imported(cli, &l.facts, path, buf_str(&text), e);
+	if (r == 0)
+		note_filled_in(cli, &l.config, buf_str(&text));
+	return r;
 }

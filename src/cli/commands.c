@@ -159,14 +159,16 @@ static const struct command config_commands[] = {
 	  .options = TABLE(check_options), .run = run_config_check },
 	{ .name = "show", .summary = "print the configuration in force",
 	  .about = "Prints what was set by profile, files, variables and flags as one creel.json5, which reads back to the "
-		   "same configuration. Values that came from the environment are shown as they are written, secrets never.",
+		   "same configuration but for what must not be shown: values that came from the environment stand as they are "
+		   "written, secrets as <redacted>.",
 	  .examples = "creel config show --all --origin\tevery value with its source\n"
 		      "creel --profile bilrost config show --as openclaw | jq .agents.defaults.sandbox\tas openclaw.json\n",
 	  .options = TABLE(show_options), .run = run_config_show },
 	{ .name = "import", .summary = "turn a foreign configuration file into creel.json5",
 	  .usage = "FORMAT FILE [PATH]",
 	  .about = "Reads one file of FORMAT (creel, athena, openclaw, allowlist, openclaw-net or ansible) and prints it in "
-		   "canonical form, or writes it with --write. A file is written whole or not at all.",
+		   "canonical form, or writes it with --write. A file is written whole or not at all, and holds the values of "
+		   "literal secrets and of variables outside of env.set.",
 	  .examples = "creel config import openclaw ~/.openclaw/openclaw.json --write\twrite ~/.openclaw/creel.json5\n",
 	  .options = TABLE(import_options), .words = import_words, .n_words = COUNT(import_words),
 	  .run = run_config_import },

@@ -177,3 +177,21 @@ def test_a_secret_is_replaced_once(creel):
     got = creel("config", "show", "-c", "openclaw:openclaw.json", env={"MY_TOKEN": "my_token"}, status=0)
     assert "MY_TOKEN}" in got.out
     assert "${${${" not in got.out
+
+
+def test_it_is_told_that_a_redacted_value_does_not_read_back(creel):
+    creel.file("creel.json5", CREEL)
+    for command in [["config", "show", "-c", "creel.json5"], ["config", "import", "creel", "creel.json5"]]:
+        assert "<redacted> does not read back" in creel(*command, env=ENV, status=0).err
+        assert "<redacted>" not in creel(*command, "-q", env=ENV, status=0).err
+    assert "<redacted>" not in creel("config", "import", "creel", "creel.json5", "--write=out.json5", env=ENV, status=0).err
+
+
+def test_it_is_told_which_variables_a_written_import_holds(creel):
+    creel.file("openclaw.json", json.dumps(OPENCLAW))
+    got = creel("config", "import", "openclaw", "openclaw.json", "--write=out.json5", env=ENV, status=0)
+    assert re.search(r"^note: the file holds the values of \$MY_PATH, ", got.err, re.M)
+    no_secret(got)
+    creel.file("plain.json", '{ agents: { defaults: { sandbox: { docker: { env: { A: "${GH_TOKEN}" } } } } } }')
+    got = creel("config", "import", "openclaw", "plain.json", "--write=plain.json5", env=ENV, status=0)
+    assert "holds the values" not in got.err
