@@ -138,51 +138,59 @@ static int add_devices(struct arena *a, struct profile *p, struct err *e)
 	return 0;
 }
 
+struct files {
+	struct str *v; /* pairs: path, content */
+	size_t n;
+};
+#define FILES_MAX 24
+
+static void put_file(struct files *f, const char *path, struct str content)
+{
+	f->v[f->n] = str_z(path);
+	f->v[f->n + 1] = content;
+	f->n += 2;
+}
+
 /* What cannot be read or is not small text is left out: none of it is needed to start a program. */
-static size_t add_copies(struct arena *a, struct str *f, size_t n)
+static void put_copies(struct arena *a, struct files *f)
 {
 	for (const char *const *c = etc_copies; *c; c++) {
 		_cleanup_free_ char *text = NULL;
 		size_t len = 0;
 
-		if (fd_read_file(*c, COPY_MAX, &text, &len) < 0)
-			continue;
-		f[n++] = str_z(*c);
-		f[n++] = arena_str(a, (struct str){ .p = text, .n = len });
+		if (fd_read_file(*c, COPY_MAX, &text, &len) >= 0)
+			put_file(f, *c, arena_str(a, (struct str){ .p = text, .n = len }));
 	}
-	return n;
 }
 
-static int add_etc(struct arena *a, struct profile *p, bool with_users, struct err *e)
+static void put_users(struct arena *a, struct files *f, const struct profile *p)
 {
-	struct str *f = ARENA_ARRAY(a, struct str, 24);
-	size_t n = 0;
+	put_file(f, "/etc/passwd",
+		 arena_printf(a,
+			      "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+			      "sandbox:x:%u:%u:sandbox:/home/sandbox:/bin/sh\n"
+			      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+			      p->inner_uid, p->inner_gid));
+	put_file(f, "/etc/group",
+		 arena_printf(a, "root:x:0:\nsandbox:x:%u:\nnogroup:x:65534:\n", p->inner_gid));
+	put_file(f, "/etc/nsswitch.conf",
+		 STR("passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"));
+}
 
-	if (!f)
+static int add_etc(struct arena *a, struct profile *p, struct err *e)
+{
+	struct files f = { .v = ARENA_ARRAY(a, struct str, FILES_MAX) };
+
+	if (!f.v)
 		return err_sys(e, ENOMEM, "profile");
-	if (with_users) {
-		f[n++] = STR("/etc/passwd");
-		f[n++] = arena_printf(
-			a,
-			"root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:%u:%u:sandbox:/home/sandbox:/bin/sh\n"
-			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-			p->inner_uid, p->inner_gid);
-		f[n++] = STR("/etc/group");
-		f[n++] = arena_printf(a, "root:x:0:\nsandbox:x:%u:\nnogroup:x:65534:\n", p->inner_gid);
-		f[n++] = STR("/etc/nsswitch.conf");
-		f[n++] = STR(
-			"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n");
-	}
-	if (with_users)
-		n = add_copies(a, f, n);
-	f[n++] = STR("/etc/hosts");
-	f[n++] = arena_printf(a, "127.0.0.1 localhost " STR_FMT "\n::1 localhost\n", STR_ARG(p->hostname));
-	f[n++] = STR("/etc/hostname");
-	f[n++] = arena_printf(a, STR_FMT "\n", STR_ARG(p->hostname));
-	f[n++] = STR("/etc/resolv.conf");
-	f[n++] = STR("");
-	p->files = f;
-	p->n_files = n;
+	put_users(a, &f, p);
+	put_copies(a, &f);
+	put_file(&f, "/etc/hosts",
+		 arena_printf(a, "127.0.0.1 localhost " STR_FMT "\n::1 localhost\n", STR_ARG(p->hostname)));
+	put_file(&f, "/etc/hostname", arena_printf(a, STR_FMT "\n", STR_ARG(p->hostname)));
+	put_file(&f, "/etc/resolv.conf", STR(""));
+	p->files = f.v;
+	p->n_files = f.n;
 	return a->failed ? err_sys(e, ENOMEM, "profile") : 0;
 }
 
@@ -198,7 +206,7 @@ int host_root(struct arena *a, struct profile *p, struct err *e)
 	for (const char *const *b = etc_binds; *b && r >= 0; b++)
 		r = add_bind(a, &l, str_z(*b), str_z(*b), e);
 	if (r >= 0)
-		r = add_etc(a, p, true, e);
+		r = add_etc(a, p, e);
 	if (r >= 0)
 		r = add_devices(a, p, e);
 	lists_give(&l, p);
