@@ -6,6 +6,7 @@
 #include "policy/explain_priv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define CELL_ARENA_MAX ((size_t)4 << 20)
 #define SESSION_COLUMNS 40
@@ -34,19 +35,37 @@ static void add(struct sessions *s, struct str key)
 	s->v[s->n++] = key;
 }
 
-/* A key that the pattern matches: each wildcard becomes an x. False for a pattern that takes more than that. */
+/* A character that the set at the beginning of the pattern takes, and where the set ends; 0 for one that never closes. */
+static size_t sample_set(struct str pattern, char *ret)
+{
+	static const char tries[] = "xyz019AZ-_:.";
+	const char *close = pattern.n > 2 ? memchr(pattern.p + 2, ']', pattern.n - 2) : NULL;
+	struct str set = { .p = pattern.p, .n = close ? (size_t)(close - pattern.p) + 1 : 0 };
+
+	*ret = set.n ? pattern.p[1] : '\0';
+	for (const char *t = tries; set.n && *t; t++)
+		if (session_glob_matches(set, (struct str){ .p = t, .n = 1 })) {
+			*ret = *t;
+			break;
+		}
+	return set.n;
+}
+
+/* A key that the pattern matches: each wildcard becomes an x, each set one of its characters. False for stranger ones. */
 static bool sample_of(struct arena *a, struct str pattern, struct str *ret)
 {
 	char *p = arena_alloc(a, pattern.n + 1, 1);
+	size_t n = 0;
 
 	if (!p)
 		return false;
-	for (size_t i = 0; i < pattern.n; i++) {
-		p[i] = pattern.p[i];
-		if (p[i] == '*' || p[i] == '?')
-			p[i] = 'x';
+	for (size_t i = 0, step; i < pattern.n; i += step ? step : 1) {
+		step = pattern.p[i] == '[' ? sample_set(str_from(pattern, i), &p[n]) : 0;
+		if (step == 0)
+			p[n] = pattern.p[i] == '*' || pattern.p[i] == '?' ? 'x' : pattern.p[i];
+		n++;
 	}
-	*ret = (struct str){ .p = p, .n = pattern.n };
+	*ret = (struct str){ .p = p, .n = n };
 	return session_glob_matches(pattern, *ret);
 }
 
@@ -180,8 +199,21 @@ static bool wanted(const struct matrix *m, const struct tool_info *t)
 	return str_eq(tool_canonical(m->a, (enum compat)m->c->base.compat, m->base->tool), str_z(t->name));
 }
 
+/* A tool that is not in the table: some plugin's, or nobody's. */
+static int put_stranger(struct matrix *m, struct str session, struct err *e)
+{
+	struct str name = tool_canonical(m->a, (enum compat)m->c->base.compat, m->base->tool);
+	const struct tool_info t = { .name = arena_str(m->a, name).p, .gateway_side = true };
+	struct request r = *m->base;
+
+	r.session_key = session;
+	return put_cell(m, &r, &t, e);
+}
+
 static int put_session(struct matrix *m, struct str session, struct err *e)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < tool_count(); i++) {
 		struct request r = *m->base;
 		int ret;
@@ -192,8 +224,9 @@ static int put_session(struct matrix *m, struct str session, struct err *e)
 		ret = put_cell(m, &r, tool_at(i), e);
 		if (ret < 0)
 			return ret;
+		any = true;
 	}
-	return 0;
+	return any ? 0 : put_stranger(m, session, e);
 }
 
 int explain_matrix(const struct config *c, const struct request *base, struct arena *a, bool json,

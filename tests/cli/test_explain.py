@@ -247,3 +247,21 @@ def test_reasons_are_clean_text(creel):
     for session in ["agent:main:main", "untrusted:x"]:
         for reason in creel.explain("--session", session, "--tool", "exec")["reasons"]:
             assert reason["reason"] == reason["reason"].strip()
+
+
+def test_the_matrix_shows_rules_whose_pattern_has_sets(creel):
+    patterns = ["job-[0-9]*", "lab:[!x]?", "a[]]b", "q[abc][x-z]", "client:*"]
+    creel.file("c.json5", {"mode": {"trust": {"rules": [{"match": p, "trust": "docker"} for p in patterns]}}})
+    rows = creel("explain", "--matrix", "--tool", "exec", "--json", "-c", "c.json5", status=0).json
+    seen = {row["session"] for row in rows if row["trust"] == "docker"}
+    assert {"job-0x", "lab:yx", "a]b", "client:x"} <= seen
+    assert any(len(s) == 3 and s[0] == "q" for s in seen)
+
+
+def test_the_matrix_of_an_unknown_tool_is_not_empty(creel):
+    rows = creel("explain", "--matrix", "--tool", "bsah", "--json", status=0).json
+    assert len(rows) >= 10
+    assert {(row["tool"], row["code"]) for row in rows} == {("bsah", "tool_not_allowed")}
+    creel.file("c.json5", '{ tools: { allow: ["group:all", "exec", "my_plugin"] } }')
+    line = creel("explain", "--matrix", "--tool", "my_plugin", "--session", "agent:main:main", "-c", "c.json5", status=0).out
+    assert line.split() == ["agent:main:main", "my_plugin", "ALLOW", "backend=gateway"]
