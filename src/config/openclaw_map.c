@@ -207,7 +207,9 @@ static struct str lines_of(struct oc *o, const struct value *list, bool as_writt
 		buf_puts(&b, i > 0 ? "\n" : "");
 		buf_put(&b, as_written && line->from_env ? line->raw : line->s);
 	}
-	return b.failed ? (struct str){ 0 } : arena_str(o->l->a, buf_str(&b));
+	if (b.failed)
+		return (struct str){ 0 };
+	return arena_str(o->l->a, buf_str(&b));
 }
 
 static void map_setup(struct oc *o, struct settings *s, const struct value *sandbox, const struct trail *up)

@@ -9,27 +9,6 @@
 
 #include <stdint.h>
 
-/* What a report names as held or missing. */
-enum wall {
-	WALL_NAMESPACES = 0,
-	WALL_ROOT,
-	WALL_PROC,
-	WALL_DEV,
-	WALL_NETWORK,
-	WALL_CAPS,
-	WALL_NO_NEW_PRIVS,
-	WALL_KEYRING,
-	WALL_SECCOMP,
-	WALL_LANDLOCK,
-	WALL_WARDEN, /* pid 1 cannot be traced, read or killed by the payload */
-	WALL_RLIMITS,
-	WALL_MEMORY,
-	WALL_PIDS,
-	WALL_CPU,
-	WALL_COUNT_
-};
-extern const struct enum_name wall_names[];
-
 /* A source on the host that has been opened, resolved and checked; the warden takes it only if it is still the same. */
 struct source {
 	struct str path; /* absolute, without symlinks */
@@ -79,7 +58,7 @@ struct profile {
 	uint64_t timeout_ms, grace_ms;
 	uint64_t pids, memory, open_files, tmpfs;
 	double cpus;
-	int cgroup_fd;   /* v2 directory to be born in, as numbered in the warden; -1 = none */
+	int cgroup_fd;    /* v2 directory to be born in, as numbered in the warden; -1 = none */
 	bool cgroup_wait; /* v1: it is moved in from outside before anything is created */
 
 	uint32_t landlock_abi; /* 0 = the kernel has none */

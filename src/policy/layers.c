@@ -33,7 +33,7 @@ static const struct tool_layer *by_provider(struct tool_layers l, const struct r
 		for (size_t i = 0; i < l.n; i++)
 			if (provider_is(l.v[i].match, str_trim(r->provider),
 					pass ? none : str_trim(r->model)))
-				return &l.v[i];
+				return l.v + i;
 	return NULL;
 }
 

@@ -26,7 +26,8 @@ struct explain_opts {
 	bool colour;
 	bool banner;        /* S0's line about the sandbox mode first */
 	bool assumed_token; /* a remote caller whose token was taken for granted */
-	struct str assumed; /* backends that were supposed and not probed, "native,docker"; empty = says nothing */
+	struct str
+		assumed; /* backends that were supposed and not probed, "native,docker"; empty = says nothing */
 };
 
 /* Printers of the record. */

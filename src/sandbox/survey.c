@@ -96,7 +96,8 @@ static void explain_userns(struct look *l, struct survey_item *i)
 	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
 		i->cause = STR(
 			"AppArmor restricts user namespaces to programs with a profile (Ubuntu 23.10 and newer)");
-		i->fix = STR("sudo install -m 644 packaging/apparmor/creel /etc/apparmor.d/creel && sudo apparmor_parser -r /etc/apparmor.d/creel");
+		i->fix = STR(
+			"sudo install -m 644 packaging/apparmor/creel /etc/apparmor.d/creel && sudo apparmor_parser -r /etc/apparmor.d/creel");
 	} else if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
 		i->cause = STR("kernel.unprivileged_userns_clone is 0");
 		i->fix = STR("sudo sysctl -w kernel.unprivileged_userns_clone=1");

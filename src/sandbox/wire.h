@@ -73,7 +73,7 @@ struct step {
 enum plan_flag {
 	PLAN_F_TTY = 1,
 	PLAN_F_PARENT_MAPS = 2, /* creel is root: two uids, the map is written from outside */
-	PLAN_F_WAIT = 4, /* creel moves the warden into its cgroups first, then says MSG_GO */
+	PLAN_F_WAIT = 4,        /* creel moves the warden into its cgroups first, then says MSG_GO */
 };
 
 struct plan_header {
