@@ -100,6 +100,10 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 		return err_wrap(e, "%s", enum_name(mount_source_names, (int)mt->source));
 	if (mt->source == MOUNT_WORKSPACE && pm->source.is_file)
 		return err_set(e, ERR_USAGE, "workspace '" STR_FMT "' is not a directory", STR_ARG(mt->host));
+	/* An overlay would hide it: its top is ours, and only what lies below could not be read. */
+	if (mt->source == MOUNT_WORKSPACE &&
+	    faccessat(AT_FDCWD, pm->source.path.p, R_OK | X_OK, AT_EACCESS) < 0)
+		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(mt->host));
 	if (mt->check_resolved && !m->in->allowed(m->in->ctx, pm->source.path, &reason))
 		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "' is '" STR_FMT "': " STR_FMT,
 			       STR_ARG(mt->host), STR_ARG(pm->source.path), STR_ARG(reason));
