@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREEL = pathlib.Path(os.environ.get("CREEL_BIN", ROOT / "build/main/src/cli/creel"))
 PROGRAMS = pathlib.Path(os.environ.get("CREEL_ATTACKS", CREEL.parents[2] / "tests/escape"))
 MUST_WORK = bool(os.environ.get("CREEL_MUST_WORK"))
-ATTACKS = ["files", "hog", "ipc", "kernel", "numbers", "procs", "race", "term", "walls"]
+ATTACKS = ["files", "hog", "ipc", "kernel", "numbers", "procs", "race", "term", "threads", "uring", "walls"]
 ORDINARY = 12345  # a user that exists in no passwd
 IS_ROOT = os.getuid() == 0
 USERS = ["root", "user"] if IS_ROOT else ["user"]
@@ -79,26 +79,42 @@ def wait_until(what, seconds=1.0):
     return True
 
 
+def stat_of(pid):
+    """(state, parent, start time) of a process, or None. The last tells it from another that got its number later."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return words[0], int(words[1]), words[19]
+    except OSError:
+        return None
+
+
 def processes():
     """pid -> (parent, command line) of everything that runs."""
     found = {}
-    for p in pathlib.Path("/proc").iterdir():
-        if p.name.isdigit():
+    for name in os.listdir("/proc"):
+        stat = stat_of(name) if name.isdigit() else None
+        if stat:
             with contextlib.suppress(OSError):
-                stat = (p / "stat").read_text().rsplit(")", 1)[1].split()
-                found[int(p.name)] = (int(stat[1]), (p / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                line = pathlib.Path(f"/proc/{name}/cmdline").read_bytes()
+                found[int(name)] = (stat[1], line.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+def family(pid):
+    """pid -> start time of a process and everything below it."""
+    tree = {int(n): stat_of(n) for n in os.listdir("/proc") if n.isdigit()}
+    found = {}
+    for p in sorted(tree):
+        at = p
+        while tree.get(at) and at != pid and at > 1:
+            at = tree[at][1]
+        if at == pid and tree[p]:
+            found[p] = tree[p][2]
     return found
 
 
 def descendants(pid):
-    tree, found = processes(), []
-    for p in sorted(tree):
-        at = p
-        while at in tree and at != pid and at > 1:
-            at = tree[at][0]
-        if at == pid and p != pid:
-            found.append(p)
-    return found
+    return [p for p in family(pid) if p != pid]
 
 
 class Result:

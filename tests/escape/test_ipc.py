@@ -8,7 +8,7 @@ import subprocess
 import uuid
 
 import pytest
-from conftest import ACCESSES, IS_ROOT, needs_root, processes, wait_until
+from conftest import ACCESSES, IS_ROOT, processes, wait_until
 
 NOT_THERE = {"ENOENT", "EACCES", "ECONNREFUSED", "EPERM", "ENETUNREACH", "EADDRNOTAVAIL", "ENOTDIR"}
 
@@ -243,7 +243,3 @@ def test_e60_a_socket_as_standard_input_is_the_callers_own(light):
     assert left.recv(100) == b"got hello\n"
     left.close()
     assert p.wait(5) == 0
-
-
-def test_needs_root_for_the_rest():
-    needs_root()

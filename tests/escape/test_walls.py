@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import ACCESSES, IS_ROOT, PROGRAMS, skip
+from conftest import ACCESSES, IS_ROOT, PROGRAMS, needs_root, skip
 
 MOUNTS = ["mount=tmpfs", "mount=proc", "mount=sysfs", "mount=cgroup,memory", "mount=cgroup2", "mount=devpts", "mount=mqueue",
           "mount_bind", "mount_move", "mount_shared", "umount", "pivot_root", "chroot", "chroot_twice"]
@@ -274,6 +274,10 @@ def test_o04_a_kernel_with_a_hole_gives_the_same_sandbox_or_none(light, name, er
         assert out == "" and err, (out, err)
         return
     assert p.returncode == 0 and out == whole.out, (p.returncode, out, err)
+
+
+def test_the_half_that_needs_root_is_run():
+    needs_root()
 
 
 def test_readonly_mode_refuses_every_command(light):

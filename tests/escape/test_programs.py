@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real programs do behind the walls what they do outside: the same command in both places, and the same result."""
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import IS_ROOT, skip
+
+
+def need(*tools):
+    for t in tools:
+        if not shutil.which(t, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+            skip(f"no {t} on this host")
+
+
+def outside(box, script, env=None):
+    """The same in a copy of the workspace, as the same user."""
+    copy = box.base / "copy"
+    shutil.copytree(box.ws, copy, symlinks=True)
+    subprocess.run(["chown", "-R", str(box.uid if IS_ROOT else os.getuid()), copy], check=False)
+    return subprocess.run(box.as_user(["sh", "-c", script]), cwd=copy, capture_output=True, text=True, check=False, timeout=90,
+                          env={**box.env, "HOME": str(box.home), **(env or {})})
+
+
+def same(box, script, access="rw", env=None, expect=None, options=()):
+    """Both ways; standard output and exit status must be equal."""
+    outer = outside(box, script, env)
+    inner = box.run("sh", "-c", script, access=access, timeout=120,
+                    options=[*sum((["--env", f"{k}={v}"] for k, v in (env or {}).items()), []), *options])
+    assert outer.returncode == 0, f"it does not work outside: {outer}"
+    assert inner.status == 0 and inner.out == outer.stdout, f"{inner}\n--- outside\n{outer}"
+    if expect is not None:
+        assert inner.out == expect, inner
+    return inner
+
+
+GIT = {"GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z", "GIT_CONFIG_NOSYSTEM": "1"}
+GIT_SCRIPT = """set -e
+export HOME=$PWD/h; mkdir -p h
+git config --global user.name n; git config --global user.email e@x; git config --global init.defaultBranch main
+git config --global advice.detachedHead false
+git init -q origin; cd origin; echo one >a; git add a; git commit -qm first; cd ..
+git clone -q origin clone; cd clone; echo two >b; git add b; git commit -qm second; git push -q origin HEAD:refs/heads/other
+git checkout -q -b topic; echo three >>a; git commit -qam third; git rebase -q main; git merge -q --no-edit origin/main
+git log --format='%s %H'; git status --short; git gc -q; git fsck --no-progress; git stash list; git archive HEAD | tar t
+"""
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_git_clone_commit_push(light, access):
+    need("git")
+    same(light, GIT_SCRIPT, access, GIT)
+
+
+def test_git_in_a_repository_of_the_caller(light):
+    """No "dubious ownership": the files belong to the payload, as they belong to the caller outside."""
+    need("git")
+    light.file("ws/.gitignore", "*\n!tracked\n")
+    light.file("ws/tracked", "x\n")
+    for c in (["init", "-q"], ["add", "tracked"], ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "m"]):
+        subprocess.run(light.as_user(["git", *c]), cwd=light.ws, env=light.env, check=True)
+    for access in ("overlay", "rw"):
+        result = light.run("sh", "-c", "echo y >>tracked; git status --short; git diff --stat | tail -1", access=access, status=0)
+        assert " M tracked" in result.out and "1 file changed" in result.out, result
+
+
+def test_python_with_a_virtual_environment_and_tests(light):
+    need("python3")
+    light.file("ws/test_it.py", "import unittest, subprocess, tempfile, threading, multiprocessing, socket, sqlite3, ssl, json\n"
+               "def f(x): return x * x\n"
+               "class T(unittest.TestCase):\n"
+               "    def test_pool(self):\n"
+               "        with multiprocessing.get_context('fork').Pool(3) as p: self.assertEqual(p.map(f, range(9))[-1], 64)\n"
+               "    def test_process(self): self.assertEqual(subprocess.check_output(['echo', 'x']), b'x\\n')\n"
+               "    def test_file(self):\n"
+               "        with tempfile.NamedTemporaryFile() as t: t.write(b'x')\n"
+               "    def test_pair(self):\n"
+               "        a, b = socket.socketpair(); a.send(b'x'); self.assertEqual(b.recv(1), b'x'); a.close(); b.close()\n"
+               "    def test_lock(self):\n"
+               "        q = multiprocessing.Queue(); q.put(1); self.assertEqual(q.get(), 1)\n"
+               "if __name__ == '__main__': unittest.main()\n")
+    script = ("python3 -m venv --without-pip env && ./env/bin/python test_it.py 2>&1 | tail -1 && ./env/bin/python -c "
+              "'import sys; print(sys.prefix != sys.base_prefix)'")
+    same(light, script, expect="OK\nTrue\n")
+
+
+def test_node(light):
+    need("node")
+    script = ("node -e \"const fs=require('fs'),cp=require('child_process'),{Worker}=require('worker_threads');"
+              "fs.writeFileSync('f','x');fs.readFile('f',(e,d)=>{console.log(String(d),cp.execSync('echo sub').toString().trim());"
+              "new Worker('require(\\\"worker_threads\\\").parentPort.postMessage(42)',{eval:true}).on('message',m=>console.log(m))})\"")
+    same(light, script, expect="x sub\n42\n")
+
+
+def test_npm_test_without_network(light):
+    need("npm", "node")
+    light.file("ws/package.json", '{"name":"x","version":"1.0.0","scripts":{"test":"node --test t.js | grep -c ^ok"}}')
+    light.file("ws/t.js", "const t=require('node:test');t('a',()=>{});t('b',async()=>{});\n")
+    env = {"npm_config_update_notifier": "false", "npm_config_offline": "true", "npm_config_cache": "/tmp/npm-cache"}
+    outer = outside(light, "npm test --silent", env)
+    inner = light.run("sh", "-c", "npm test --silent", access="rw", options=sum((["--env", f"{k}={v}"] for k, v in env.items()), []))
+    assert outer.returncode == 0 and inner.status == 0 and inner.out == outer.stdout, (inner, outer)
+
+
+MAKEFILE = """CFLAGS = -O1 -Wall
+objects = $(patsubst %.c,%.o,$(wildcard f*.c)) main.o
+prog: $(objects)
+\t$(CC) -o $@ $^
+check: prog
+\t./prog
+"""
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_a_c_project_built_in_parallel(light, access):
+    need("gcc", "make")
+    light.file("ws/Makefile", MAKEFILE)
+    for i in range(6):
+        light.file(f"ws/f{i}.c", f"int f{i}(int x); int f{i}(int x) {{ return x + {i}; }}\n")
+    light.file("ws/main.c", "#include <stdio.h>\n" + "".join(f"int f{i}(int);\n" for i in range(6))
+               + "int main(void) { printf(\"%d\\n\", f0(f1(f2(f3(f4(f5(0))))))); return 0; }\n")
+    script = "make -s -j4 prog && make -s check && make -j2 -n | tail -1; gcc --version | head -1"
+    same(light, script, access)
+    assert (light.ws / "prog").exists() == (access == "rw")
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_sqlite(light, access):
+    need("python3")
+    script = ("python3 - <<'E'\nimport sqlite3\nfor mode in ('delete', 'wal', 'memory'):\n    c = sqlite3.connect(f'{mode}.db')\n"
+              "    c.execute(f'pragma journal_mode={mode}'); c.execute('create table t(x)')\n"
+              "    with c: c.executemany('insert into t values(?)', [(i,) for i in range(5000)])\n"
+              "    d = sqlite3.connect(f'{mode}.db'); print(mode, d.execute('select sum(x) from t').fetchone(), "
+              "d.execute('pragma integrity_check').fetchone())\nE")
+    assert same(light, script, access).out.count("12497500") == 3
+
+
+def test_tar_and_friends(light):
+    script = ("mkdir -p d/e; echo one >d/a; ln d/a d/hard; ln -s a d/soft; mkfifo d/pipe; chmod 640 d/a; touch -d 2020-01-01 d/a; "
+              "tar cf x.tar d; mkdir out; tar xpf x.tar -C out; (cd out; find . | sort; stat -c '%a %h %Y' d/a; readlink d/soft); "
+              "gzip -k x.tar; gzip -t x.tar.gz && echo good; cp -a d copy; diff -r --no-dereference d/a copy/a && echo same; "
+              "find d -type f -print0 | xargs -0 sha256sum | sort | head -1; sort -R d/a | sort; split -b 1 d/a part; cat part* | cmp - d/a")
+    same(light, script, "rw")
+
+
+def test_perl(light):
+    need("perl")
+    same(light, "perl -MFile::Temp=tempfile -e 'my($h,$n)=tempfile(); print $h \"x\"; close $h; print -s $n, \"\\n\"; "
+         "my $p=fork; if(!$p){exit 3} waitpid($p,0); print $?>>8, \"\\n\"; print `echo sub`; local $SIG{ALRM}=sub{die \"alarm\\n\"}; "
+         "alarm 1; eval{select undef,undef,undef,3}; print $@'", expect="1\n3\nsub\nalarm\n")
+
+
+def test_a_thousand_pipelines(light):
+    """S22: none of them hangs, none loses a byte."""
+    result = light.run("dash", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i | cat | cat; done | cksum", status=0, timeout=60)
+    outer = subprocess.run(["sh", "-c", "seq 1000 | cksum"], capture_output=True, text=True, check=True)
+    assert result.out == outer.stdout
+
+
+def test_shells(light):
+    need("bash")
+    same(light, "bash -c 'diff <(echo a) <(echo a) && echo same; coproc cat; echo hi >&${COPROC[1]}; read -u ${COPROC[0]} x; echo $x; "
+         "mapfile -t a < <(seq 3); echo ${#a[@]}; set -o pipefail; true | false; echo $?; ulimit -c 0; echo $?; "
+         "exec 5<>/dev/null; echo $?; type -p env; [[ -r /etc/passwd ]] && echo readable'")
+
+
+def test_threads(light):
+    same(light, "./threads", expect="32000 16 32000 500\n")
+
+
+def test_io_uring_program_falls_back(light):
+    (light.ws / "data").write_text("x" * 100)
+    (light.ws / "data").chmod(0o644)
+    assert light.run("./uring", "data", status=0).out == "threads 100\n"
+    assert outside(light, "./uring data").stdout in ("ring 100\n", "threads 100\n")
+
+
+def test_certificates_zones_users_and_names(light):
+    need("python3")
+    script = ("python3 -c 'import ssl; print(len(ssl.create_default_context().get_ca_certs()) > 0)'; TZ=Europe/Berlin date -d @0 +%H:%M; "
+              "getent services http | tr -s ' '; getent hosts localhost | tr -s ' ' | cut -d' ' -f2; locale -a >/dev/null && echo locale; "
+              "openssl version | cut -d' ' -f1")
+    inner = light.run("sh", "-c", script, status=0)
+    outer = outside(light, script)
+    if os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
+        assert inner.out.startswith("True\n01:00\n"), inner
+    assert inner.out.splitlines()[:3] == outer.stdout.splitlines()[:3], (inner, outer)
+
+
+def test_compilers_and_interpreters_of_the_host_run(light):
+    for tool, want in (("java -version", 0), ("curl --version", 0), ("awk BEGIN{print(1)}", 0), ("openssl version", 0),
+                       ("clang --version", 0), ("vi --version", 0), ("rsync --version", 0), ("less --version", 0)):
+        name = tool.split()[0]
+        if not shutil.which(name, path="/usr/bin:/bin"):
+            continue
+        result = light.run(*tool.split(), timeout=60)
+        assert result.status == want, (tool, result)
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_files_are_what_they_were(light, access):
+    """mmap, locks, sparse files, xattrs, directories with many entries, renames, links: through overlay and bind."""
+    script = ("python3 - <<'E'\nimport fcntl, mmap, os\nwith open('m','wb+') as f:\n    f.truncate(1<<20); m = mmap.mmap(f.fileno(), 0)\n"
+              "    m[0:5] = b'hello'; m.flush(); fcntl.flock(f, fcntl.LOCK_EX); fcntl.lockf(f, fcntl.LOCK_EX)\n"
+              "print(open('m','rb').read(5), os.stat('m').st_size)\nos.makedirs('many')\n"
+              "for i in range(2000): open(f'many/{i}','w').close()\nprint(len(os.listdir('many')))\n"
+              "os.rename('many','more'); os.link('m','m2'); print(os.stat('m').st_nlink)\n"
+              "os.setxattr('m','user.x',b'y'); print(os.getxattr('m','user.x'))\n"
+              "with open('s','wb') as f: f.seek(1<<30); f.write(b'x')\nprint(os.stat('s').st_blocks < 1000)\n"
+              "os.posix_fallocate(os.open('a', os.O_CREAT|os.O_RDWR), 0, 65536); print(os.stat('a').st_size)\n"
+              "fd = os.open('.', os.O_TMPFILE|os.O_RDWR, 0o600); print(os.fstat(fd).st_nlink); print(os.copy_file_range("
+              "os.open('m',os.O_RDONLY), fd, 10))\nE")
+    same(light, script, access)
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_notifications_work_inside(light, access):
+    script = ("python3 - <<'E'\nimport ctypes, os, select\nlibc = ctypes.CDLL(None)\nfd = libc.inotify_init1(0)\n"
+              "print(libc.inotify_add_watch(fd, b'.', 0x100) > 0)\nopen('new','w').close()\n"
+              "print(bool(select.select([fd],[],[],5)[0]), os.read(fd, 4096)[16:19])\nE")
+    same(light, script, access)
+
+
+def test_a_directory_of_the_workspace_is_moved(light):
+    """rename() of a directory that lies below an overlay is EXDEV, as between two file systems: mv copies."""
+    light.file("ws/dir/sub/file", "x")
+    result = light.run("sh", "-c", "mv dir moved && cat moved/sub/file && ls dir 2>/dev/null; true", status=0)
+    assert result.out == "x" and (light.ws / "dir/sub/file").exists(), result
+
+
+def test_a_build_that_uses_all_of_tmp(light):
+    result = light.run("sh", "-c", "cd /tmp && head -c 30000000 /dev/zero >big && gzip -k big && ls -l big.gz | wc -l; df /tmp | tail -1", status=0)
+    assert result.out.startswith("1\n")
+
+
+def test_background_work_of_a_shell(light):
+    result = light.run("sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (sleep 0.1; echo $i) & done; wait; echo all", status=0)
+    assert sorted(result.out.split()) == ["1", "2", "3", "4", "5", "6", "7", "8", "all"]
+
+
+def test_debugging_is_refused_with_a_reason(light):
+    """strace and gdb cannot work without ptrace: they say so, they do not hang."""
+    if not shutil.which("strace"):
+        return
+    result = light.run("strace", "true", timeout=20)
+    assert result.status != 0 and "not permitted" in result.err.lower(), result
