@@ -20,12 +20,13 @@
 
 /* ---- before ---- */
 
-static bool path_allowed(void *ctx, struct str resolved, struct str *ret_why)
+static bool path_allowed(void *ctx, struct str resolved, bool workspace, struct str *ret_why)
 {
 	struct run *r = ctx;
 	struct bind_block block;
 
-	if (!bind_source_blocked(r->cli->arena, &r->facts, resolved, &block))
+	if (workspace ? !workspace_blocked(r->cli->arena, &r->facts, resolved, &block)
+		      : !bind_source_blocked(r->cli->arena, &r->facts, resolved, &block))
 		return true;
 	*ret_why = arena_printf(r->cli->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
 				(int)block.path.n, block.path.p);

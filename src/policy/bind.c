@@ -10,6 +10,9 @@ static const char *const blocked[] = {
 /* Below every home directory. */
 static const char *const blocked_in_home[] = {
 	".aws", ".cargo", ".config", ".docker", ".gnupg", ".netrc", ".npm", ".ssh",
+	/* ours: keys of other tools, and the files that decide what an agent may do */
+	".azure", ".git-credentials", ".kube", ".local/share/keyrings", ".password-store", ".pki",
+	".athena/settings.yaml", ".openclaw/.env", ".openclaw/creel.json5", ".openclaw/credentials", ".openclaw/openclaw.json",
 };
 /* A workspace may well lie below one of these; a bind may not. */
 static const char *const roomy[] = {
@@ -85,6 +88,23 @@ static bool hits_home(const struct search *s, struct str home, struct bind_block
 	return false;
 }
 
+/* Somebody else's home, where homes usually are: his keys are no more ours to show than our own. */
+static bool hits_other_home(const struct search *s, struct bind_block *ret)
+{
+	struct str name, rest, below;
+
+	if (str_eq(s->source, STR("/home"))) {
+		*ret = (struct bind_block){ .path = STR("/home"), .covers = true };
+		return true;
+	}
+	if (!str_starts(s->source, STR("/home/")))
+		return false;
+	below = str_from(s->source, 6);
+	if (!str_cut(below, '/', &name, &rest))
+		name = below;
+	return hits_home(s, path_join(s->a, STR("/home"), name), ret);
+}
+
 static bool is_blocked(const struct search *s, struct bind_block *ret)
 {
 	const char *sock = find(control_sockets, LEN(control_sockets), path_base(s->source));
@@ -100,7 +120,7 @@ static bool is_blocked(const struct search *s, struct bind_block *ret)
 		*ret = (struct bind_block){ .path = str_z(sock) };
 		return true;
 	}
-	if (hits_home(s, s->facts->home, ret))
+	if (hits_home(s, s->facts->home, ret) || hits_other_home(s, ret))
 		return true;
 	for (size_t i = 0; i < s->facts->home_roots.n; i++)
 		if (hits_home(s, s->facts->home_roots.v[i], ret))

@@ -73,12 +73,21 @@ static bool trust_by_rule(struct ctx *x)
 	return false;
 }
 
+/* "UNTRUSTED:x" is not trusted for its spelling; full trust is given to the exact word alone. */
+static bool has_prefix(struct str key, struct str match, enum trust t)
+{
+	struct str word = { .p = match.p, .n = match.n - 1 }; /* without the '*' */
+	struct str head = { .p = key.p, .n = key.n < word.n ? key.n : word.n };
+
+	return t == TRUST_NONE ? str_eq(head, word) : str_eq_nocase(head, word);
+}
+
 static bool trust_by_prefix(struct ctx *x)
 {
 	if (x->c->base.athena_literal)
 		return false;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (session_glob_matches(prefixes[i].match, x->d->who.session_key)) {
+		if (has_prefix(x->d->who.session_key, prefixes[i].match, prefixes[i].trust)) {
 			set_trust(x, prefixes[i].trust, prefixes[i].match, &builtin, "built-in prefix");
 			return true;
 		}

@@ -85,6 +85,7 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 			 struct err *e)
 {
 	struct str reason = { 0 };
+	bool workspace;
 	int r = ensure_private_workspace(m->in->decision, mt, e);
 
 	if (r >= 0)
@@ -104,7 +105,9 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	if (mt->source == MOUNT_WORKSPACE &&
 	    faccessat(AT_FDCWD, pm->source.path.p, R_OK | X_OK, AT_EACCESS) < 0)
 		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(mt->host));
-	if (mt->check_resolved && !m->in->allowed(m->in->ctx, pm->source.path, &reason))
+	workspace = mt->source == MOUNT_WORKSPACE || mt->source == MOUNT_AGENT;
+	if ((mt->check_resolved || workspace) &&
+	    !m->in->allowed(m->in->ctx, pm->source.path, workspace, &reason))
 		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "' is '" STR_FMT "': " STR_FMT,
 			       STR_ARG(mt->host), STR_ARG(pm->source.path), STR_ARG(reason));
 	return 0;

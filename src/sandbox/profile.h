@@ -18,8 +18,8 @@ struct profile_input {
 	struct str private_dir; /* ours, 0700: upper and work of overlays are made in it */
 	bool tty;
 	uint32_t uid, gid; /* of whoever asked */
-	/* May this resolved path be seen inside? False with *why filled when not. */
-	bool (*allowed)(void *ctx, struct str resolved, struct str *why);
+	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */
+	bool (*allowed)(void *ctx, struct str resolved, bool workspace, struct str *why);
 	void *ctx;
 };
 

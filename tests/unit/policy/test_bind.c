@@ -72,8 +72,23 @@ TEST(secret_directories_of_every_home_are_blocked)
 	REFUSED("~/.gnupg:/s:ro", CODE_BIND_BLOCKED);
 	REFUSED("/srv/homes/x/.netrc:/s:ro", CODE_BIND_BLOCKED);
 	REFUSED("/srv/homes:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home/somebody/.ssh:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home/somebody:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("/home:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("~/.kube/config:/s:ro", CODE_BIND_BLOCKED);
+	TAKEN("/home/somebody/source:/s:ro");
 	TAKEN("/home/u/.cache:/s:ro");
 	TAKEN("/.ssh-of-nobody:/s:ro");
+}
+
+TEST(the_files_that_decide_are_not_bound)
+{
+	walls_reset();
+	REFUSED("~/.openclaw:/s:rw", CODE_BIND_BLOCKED);
+	REFUSED("~/.openclaw/openclaw.json:/s:ro", CODE_BIND_BLOCKED);
+	REFUSED("~/.openclaw/creel.json5:/s:rw", CODE_BIND_BLOCKED);
+	REFUSED("~/.openclaw/.env:/s:ro", CODE_BIND_BLOCKED);
+	TAKEN("~/.openclaw/workspace/a:/s:rw");
 }
 
 TEST(c20_a_docker_socket_is_refused_wherever_it_lies)

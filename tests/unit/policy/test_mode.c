@@ -42,6 +42,18 @@ TEST(the_built_in_prefixes_hold_without_any_file)
 	}
 }
 
+TEST(a_prefix_in_capitals_does_not_buy_trust)
+{
+	WORLD(w);
+
+	ask_for(w, "UNTRUSTED:pr", "");
+	assert_int_equal(w->d.mode.trust, TRUST_DOCKER);
+	ask_for(w, "Analysis:pr", "");
+	assert_int_equal(w->d.mode.trust, TRUST_READONLY);
+	ask_for(w, "untruste:pr", "");
+	assert_int_equal(w->d.mode.trust, TRUST_NONE);
+}
+
 TEST(literal_compat_switches_the_prefixes_off)
 {
 	WORLD(w);

@@ -99,13 +99,15 @@ TEST(a_workspace_cannot_be_mounted_over_the_root)
 
 TEST(a_workspace_that_shows_keys_or_the_system_is_refused)
 {
-	static const char *const bad[] = { "/",           "/home",         "/home/u",       "~",
-					   "~/.ssh",      "~/.ssh/x",      "~/.config",     "/etc",
-					   "/etc/nginx",  "/proc",         "/var/run/x",    "/root",
-					   "/srv/../etc", "/home/u/../u/", "/x/docker.sock" };
+	static const char *const bad[] = {
+		"/",           "/home",         "/home/u",        "~",        "~/.ssh",        "~/.ssh/x",
+		"~/.config",   "/etc",          "/etc/nginx",     "/proc",    "/var/run/x",    "/root",
+		"/srv/../etc", "/home/u/../u/", "/x/docker.sock", "/home/u2", "/home/u2/.ssh", "~/.openclaw",
+		"~/.kube"
+	};
 	static const char *const good[] = { "/srv/project", "/home/u/project",      "/root/project",
 					    "/etcetera",    "~/.config/editor",     "~/.cargo/x",
-					    "/home/u2",     "~/.openclaw/workspace" };
+					    "/home/u2/p",   "~/.openclaw/workspace" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sandbox_all();
