@@ -55,6 +55,10 @@ static struct str accepted(struct oc *o, const struct shape *s)
 		buf_puts(&b, b.n > 0 ? " or " : "");
 		if (kind_names[i].kind == K_STR && s->words)
 			put_words(s, &b);
+		else if (kind_names[i].kind == K_STR && s->text != TEXT_ANY)
+			buf_puts(&b, oc_text_accepted((enum shape_text)s->text));
+		else if (kind_names[i].kind == K_STR && s->max_len > 0)
+			buf_printf(&b, "a string of at most %u characters", s->max_len);
 		else if (kind_names[i].kind == K_STR && s->min_len > 0)
 			buf_puts(&b, "a string that is not empty");
 		else
@@ -67,18 +71,62 @@ static struct str accepted(struct oc *o, const struct shape *s)
 	return arena_str(o->l->a, buf_str(&b));
 }
 
+static bool holds_word(struct str text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= text.n; i++)
+		if (str_eq_nocase((struct str){ .p = text.p + i, .n = n }, (struct str){ .p = word, .n = n }))
+			return true;
+	return false;
+}
+
+/* Below a key like this a value may be a secret, however wrong its type is: it is named by its kind. */
+static bool is_secret_place(const struct trail *t)
+{
+	static const char *const words[] = { "token",   "secret",     "password", "passphrase", "apikey",
+					     "api_key", "credential", "auth",     "cookie",     "headers",
+					     "env",     "vars",       "_key",     "privatekey" };
+
+	for (; t; t = t->up)
+		for (size_t i = 0; t->key.p && i < sizeof(words) / sizeof(words[0]); i++)
+			if (holds_word(t->key, words[i]))
+				return true;
+	return false;
+}
+
 static void bad_value(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
 	struct str got = value_quote(o->l, v), want = accepted(o, s);
+
+	if (is_secret_place(t) && v->kind != VALUE_NULL && v->kind != VALUE_BOOL)
+		got = arena_printf(o->l->a, "this %s", value_kind_name(v->kind));
 
 	oc_bad(o, t, v, "wrong_value", STR_FMT " is not accepted, accepted: %.*s", STR_ARG(got), (int)want.n,
 	       want.p);
 }
 
+/* As JavaScript counts: what needs more than 16 bits counts twice. */
+static size_t length_of(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if ((c & 0xc0) != 0x80)
+			n += c >= 0xf0 ? 2 : 1;
+	}
+	return n;
+}
+
 static bool word_ok(const struct shape *s, struct str text)
 {
-	if (!s->words)
-		return (s->trim ? str_trim(text) : text).n >= s->min_len;
+	if (!s->words) {
+		text = s->trim ? oc_trim(text) : text;
+		return text.n >= s->min_len && (s->max_len == 0 || length_of(text) <= s->max_len) &&
+		       oc_text_ok((enum shape_text)s->text, text);
+	}
 	for (size_t i = 0; s->words[i]; i++)
 		if (str_eq(text, str_z(s->words[i])))
 			return true;
@@ -166,6 +214,9 @@ static void check_member(struct oc *o, const struct shape *s, const struct membe
 		if (key_counts(o, s, k, m, t))
 			check(o, &k->v, &m->v, &down);
 	} else if (s->each) {
+		if (!oc_text_ok((enum shape_text)s->key_text, m->key))
+			oc_bad(o, &down, &m->v, "bad_name", "the name is not accepted, accepted: %s",
+			       oc_text_accepted((enum shape_text)s->key_text));
 		check(o, s->each, &m->v, &down);
 	} else {
 		unknown_key(o, s, m, t);
@@ -183,6 +234,10 @@ static void check_object(struct oc *o, const struct shape *s, const struct value
 
 static void check_array(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
+	if (v->arr.n < s->min_items)
+		oc_bad(o, t, v, "too_few", "%zu entries, accepted: %u or more", v->arr.n, s->min_items);
+	if (s->max_items > 0 && v->arr.n > s->max_items)
+		oc_bad(o, t, v, "too_many", "%zu entries, accepted: at most %u", v->arr.n, s->max_items);
 	if (!s->items)
 		return;
 	for (size_t i = 0; i < v->arr.n; i++) {
@@ -217,12 +272,32 @@ static bool kind_ok(struct oc *o, const struct shape *s, const struct value *v, 
 	return true;
 }
 
+/* True when one of several shapes fits; nothing is told. */
+static bool any_fits(struct oc *o, const struct shape *const *any, const struct value *v,
+		     const struct trail *t)
+{
+	const struct diags before = *o->l->diags;
+	bool fits = false;
+
+	for (; *any && !fits; any++) {
+		check(o, *any, v, t);
+		fits = o->l->diags->n_errors == before.n_errors;
+		*o->l->diags = before;
+	}
+	return fits;
+}
+
 static void check(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
 	size_t errors = o->l->diags->n_errors;
 
 	if (s->kinds == K_ANY)
 		return;
+	if (s->any) {
+		if (!any_fits(o, s->any, v, t))
+			oc_bad(o, t, v, "wrong_value", "not one of the forms that are accepted here");
+		return;
+	}
 	if (!kind_ok(o, s, v, t))
 		bad_value(o, s, v, t);
 	else if (s->check != CHECK_NONE && o->l->diags->n_errors == errors)

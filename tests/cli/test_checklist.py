@@ -93,7 +93,7 @@ def test_s0_29_a_pattern_matches_exactly_what_fnmatch_matches(creel):
     for pattern in PATTERNS:
         creel.file("s.yaml", "sandbox:\n  rules:\n    - match: '%s'\n      mode: readonly\n" % pattern)
         for key in KEYS:
-            rule = creel.explain("-c", "athena:s.yaml", "--session", key)["mode"]["pattern"]
+            rule = creel.explain("-c", "athena:s.yaml", "-e", "athena.literal_compat=true", "--session", key)["mode"]["pattern"]
             assert (rule == pattern) == fnmatch.fnmatchcase(key, pattern), (pattern, key)
 
 

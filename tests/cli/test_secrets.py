@@ -195,3 +195,11 @@ def test_it_is_told_which_variables_a_written_import_holds(creel):
     creel.file("plain.json", '{ agents: { defaults: { sandbox: { docker: { env: { A: "${GH_TOKEN}" } } } } } }')
     got = creel("config", "import", "openclaw", "plain.json", "--write=plain.json5", env=ENV, status=0)
     assert "holds the values" not in got.err
+
+
+def test_a_value_of_the_wrong_type_is_not_quoted_where_secrets_stand(creel):
+    name = creel.file("openclaw.json", '{agents:{defaults:{sandbox:{docker:{env:{DB_PASSWORD: 731958264}}}}}, tools:{web:{search:{apiKey: 731958264}}}}')
+    for extra in ([], ["--compat", "openclaw-2026.9"]):
+        r = creel("config", "check", *extra, "-c", f"openclaw:{name}", status=125)
+        assert "DB_PASSWORD" in r.err
+        assert "731958264" not in r.out + r.err
