@@ -119,7 +119,7 @@ static bool prepare(struct oc *o, struct value *root)
  */
 static bool read_first(struct oc *o, const struct value *root)
 {
-	size_t told = o->l->diags->n;
+	const struct diags told = *o->l->diags;
 	struct value copy;
 
 	if (!o->compat || !oc_vars_nest(o, root))
@@ -128,7 +128,7 @@ static bool read_first(struct oc *o, const struct value *root)
 	if (!prepare(o, &copy))
 		return false;
 	oc_vars_collect(o, &copy);
-	o->l->diags->n = told; /* warnings come again */
+	*o->l->diags = told; /* warnings come again */
 	o->from_list = NULL;
 	return true;
 }

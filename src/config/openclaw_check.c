@@ -4,7 +4,7 @@
 
 #include "base/parse.h"
 
-typedef void checker(struct oc *o, const struct value *v, const struct trail *t);
+#include <math.h>
 
 static bool is_filled(const struct value *list)
 {
@@ -149,6 +149,36 @@ static bool spelled(struct str s, size_t max, bool upper)
 	return s.n >= 1 && s.n <= max;
 }
 
+/* A '~' stands for itself as ~0, for '/' as ~1. */
+static bool is_pointer(struct str id)
+{
+	if (str_eq(id, STR("value")))
+		return true;
+	for (size_t i = 0; i < id.n; i++)
+		if (id.p[i] == '~' && (i + 1 == id.n || (id.p[i + 1] != '0' && id.p[i + 1] != '1')))
+			return false;
+	return id.n > 0 && id.p[0] == '/';
+}
+
+static bool is_exec_id(struct str id)
+{
+	struct str part, rest = id;
+
+	for (size_t i = 0; i < id.n; i++) {
+		char c = id.p[i];
+
+		if (!is_letter(c) && !(c >= '0' && c <= '9') && (i == 0 || !memchr("._:/#-", c, 6)))
+			return false;
+	}
+	for (bool more = true; more;) {
+		more = str_cut(rest, '/', &part, &rest);
+		part = more ? part : rest;
+		if (str_eq(part, STR(".")) || str_eq(part, STR("..")))
+			return false;
+	}
+	return id.n >= 1 && id.n <= 256;
+}
+
 static void check_secret(struct oc *o, const struct value *v, const struct trail *t)
 {
 	const struct value *provider, *id, *source;
@@ -166,6 +196,11 @@ static void check_secret(struct oc *o, const struct value *v, const struct trail
 	if ((str_eq(source->s, STR("env")) || str_eq(source->s, STR("store"))) && !spelled(id->s, 128, true))
 		oc_bad(o, t, id, "secret_id",
 		       "accepted: the name of a variable in capitals, at most 128 characters");
+	if (str_eq(source->s, STR("file")) && !is_pointer(id->s))
+		oc_bad(o, t, id, "secret_id", "accepted: 'value', or a JSON pointer like /a/b");
+	if (str_eq(source->s, STR("exec")) && !is_exec_id(id->s))
+		oc_bad(o, t, id, "secret_id",
+		       "accepted: letters, digits and '._:/#-', at most 256, no part '.' or '..'");
 }
 
 /* Keys moved to plugins; upstream refuses them where they were. */
@@ -188,44 +223,93 @@ static void check_search(struct oc *o, const struct value *v, const struct trail
 	}
 }
 
-/* Digits with a fraction, then ms, s, m, h or d, again and again: the sum is above zero. */
-static bool duration_ok(struct str s, bool bare_ok)
+/* Digits, and digits behind a dot; how many bytes, 0 for none. */
+static size_t number_at(struct str s, double *ret)
 {
-	static const char *const units[] = { "ms", "s", "m", "h", "d" };
-	bool above = false;
+	size_t n = 0, dot;
 
-	s = str_trim(s);
+	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+		n++;
+	dot = n;
+	if (n > 0 && n + 1 < s.n && s.p[n] == '.' && s.p[n + 1] >= '0' && s.p[n + 1] <= '9')
+		for (n++; n < s.n && s.p[n] >= '0' && s.p[n] <= '9';)
+			n++;
+	return dot > 0 && parse_double((struct str){ s.p, n }, 0, HUGE_VAL, ret) == 0 ? n : 0;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* The unit in front of `s`, as long as letters go; NULL when it is none of them. */
+static const struct unit *unit_at(struct str s, const struct unit *units)
+{
+	size_t n = 0;
+
+	while (n < s.n && is_letter(s.p[n]))
+		n++;
+	for (; units->name; units++)
+		if (str_eq_nocase((struct str){ s.p, n }, str_z(units->name)))
+			return units;
+	return NULL;
+}
+
+bool oc_duration(struct str s, double unit_ms, double *ret_ms)
+{
+	static const struct unit units[] = { { "ms", 1 },        { "s", 1000 },       { "m", 60000 },
+					     { "h", 3600000.0 }, { "d", 86400000.0 }, { 0 } };
+	double number;
+	size_t n;
+
+	s = oc_trim(s);
+	*ret_ms = 0;
 	if (s.n == 0)
 		return false;
 	for (bool first = true; s.n > 0; first = false) {
-		size_t digits = 0, unit = 0;
+		const struct unit *unit;
 
-		while (digits < s.n &&
-		       ((s.p[digits] >= '0' && s.p[digits] <= '9') || (digits > 0 && s.p[digits] == '.')))
-			above = above || (s.p[digits] >= '1' && s.p[digits] <= '9'), digits++;
-		if (digits == 0 || s.p[digits - 1] == '.')
+		n = number_at(s, &number);
+		s = str_from(s, n);
+		unit = unit_at(s, units);
+		if (n == 0 || (!unit && !(first && s.n == 0)))
 			return false;
-		s = str_from(s, digits);
-		if (s.n == 0)
-			return first && bare_ok && above;
-		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && unit == 0; i++)
-			if (s.n >= strlen(units[i]) &&
-			    str_eq_nocase((struct str){ s.p, strlen(units[i]) }, str_z(units[i])))
-				unit = strlen(units[i]);
-		if (unit == 0)
-			return false;
-		s = str_from(s, unit);
+		*ret_ms += number * (unit ? unit->factor : unit_ms);
+		s = str_from(s, unit ? strlen(unit->name) : 0);
 	}
-	return above;
+	return *ret_ms < SAFE_INT + 0.5;
 }
 
+bool oc_size(struct str s)
+{
+	static const struct unit units[] = { { "", 1 },
+					     { "b", 1 },
+					     { "k", 0x1p10 },
+					     { "kb", 0x1p10 },
+					     { "m", 0x1p20 },
+					     { "mb", 0x1p20 },
+					     { "g", 0x1p30 },
+					     { "gb", 0x1p30 },
+					     { "t", 0x1p40 },
+					     { "tb", 0x1p40 },
+					     { 0 } };
+	const struct unit *unit;
+	double number;
+	size_t n;
+
+	s = oc_trim(s);
+	n = number_at(s, &number);
+	s = str_from(s, n);
+	unit = unit_at(s, units);
+	return n > 0 && unit && strlen(unit->name) == s.n && number * unit->factor < SAFE_INT + 0.5;
+}
+
+/* Zero switches the heartbeat off. */
 static void check_every(struct oc *o, const struct value *v, const struct trail *t)
 {
-	struct str s = str_trim(v->s);
-	struct str with_1 = arena_printf(o->l->a, "1%.*s", (int)s.n, s.p);
+	double ms;
 
-	/* Zero switches the heartbeat off, so the sum may be zero here: a digit in front keeps it above. */
-	if (v->s.n > 0 && (s.n == 0 || s.p[0] < '0' || s.p[0] > '9' || !duration_ok(with_1, true)))
+	if (v->s.n > 0 && !oc_duration(v->s, 60000, &ms))
 		oc_bad(o, t, v, "wrong_value",
 		       STR_FMT " is not a duration, accepted: a number with ms, s, m, h or d",
 		       STR_ARG(value_quote(o->l, v)));
@@ -259,20 +343,21 @@ static void check_until(struct oc *o, const struct value *v, const struct trail 
 	check_clock(o, v, t, true);
 }
 
+/* A number as a text, the way JavaScript writes it: 1e21 is none with digits alone. */
+static struct str as_text(struct oc *o, const struct value *v)
+{
+	return v->kind == VALUE_STR ? v->s : oc_number_text(o, v);
+}
+
 static void check_age(struct oc *o, const struct value *v, const struct trail *t)
 {
-	bool off = str_ends(t->key, STR("Retention")) || str_eq(t->key, STR("preserveRecent")) ||
-		   str_eq(t->key, STR("archiveDashboardAfter"));
-	bool ok = true;
+	bool dashboard = str_eq(t->key, STR("archiveDashboardAfter"));
+	bool off = dashboard || str_ends(t->key, STR("Retention")) || str_eq(t->key, STR("preserveRecent"));
+	double ms = 0;
+	bool ok = v->kind == VALUE_BOOL ? off && !v->b
+					: oc_duration(as_text(o, v), 86400000.0, &ms) && ms >= 0.5;
 
-	if (v->kind == VALUE_BOOL)
-		ok = off && !v->b;
-	else if (v->kind == VALUE_STR)
-		ok = duration_ok(v->s, true);
-	else
-		ok = (v->kind == VALUE_INT ? v->i > 0 : v->num > 0) ||
-		     (str_eq(t->key, STR("archiveDashboardAfter")) && v->kind == VALUE_INT && v->i == 0);
-	if (!ok)
+	if (!ok && !(dashboard && v->kind == VALUE_INT && v->i == 0))
 		oc_bad(o, t, v, "wrong_value",
 		       STR_FMT
 		       " is not a duration above zero, accepted: a number of days, or one with ms, s, m, h or d%s",
@@ -281,19 +366,22 @@ static void check_age(struct oc *o, const struct value *v, const struct trail *t
 
 static void check_bytes(struct oc *o, const struct value *v, const struct trail *t)
 {
-	uint64_t bytes;
-	bool ok = true;
-
-	if (v->kind == VALUE_BOOL)
-		ok = !v->b;
-	else if (v->kind == VALUE_STR)
-		ok = !memchr(v->s.p, 'i', v->s.n) && parse_size(str_trim(v->s), UINT64_MAX, &bytes) == 0;
-	else
-		ok = v->kind == VALUE_INT ? v->i >= 0 : v->num >= 0;
-	if (!ok)
+	if (v->kind == VALUE_BOOL ? v->b : !oc_size(as_text(o, v)))
 		oc_bad(o, t, v, "wrong_value",
 		       STR_FMT " is not a size, accepted: a number with b, kb, mb, gb or tb",
 		       STR_ARG(value_quote(o->l, v)));
+}
+
+static void check_true(struct oc *o, const struct value *v, const struct trail *t)
+{
+	if (!v->b)
+		oc_bad(o, t, v, "wrong_value", "false is not accepted, accepted: true");
+}
+
+static void check_false(struct oc *o, const struct value *v, const struct trail *t)
+{
+	if (v->kind == VALUE_BOOL && v->b)
+		oc_bad(o, t, v, "wrong_value", "true is not accepted, accepted: false, or a text");
 }
 
 static void check_github(struct oc *o, const struct value *v, const struct trail *t)
@@ -307,29 +395,36 @@ static void check_github(struct oc *o, const struct value *v, const struct trail
 }
 
 /* Upstream knows the channels that it ships; a plugin's own are refused like misspelled ones. */
+static const char *const channels[] = {
+	"defaults", "modelByChannel", "feishu",         "googlechat", "nostr", "buzz",
+	"msteams",  "mattermost",     "nextcloud-talk", "matrix",     "raft",  "a2a",
+	"line",     "zalo",           "clickclack",     "zalouser",   "sms",   "synology-chat",
+	"tlon",     "discord",        "imessage",       "irc",        "reef",  "signal",
+	"slack",    "telegram",       "twitch",         "whatsapp",   NULL,
+};
+
+bool oc_is_channel(struct str s, bool nocase)
+{
+	for (size_t i = 2; channels[i]; i++)
+		if (nocase ? str_eq_nocase(s, str_z(channels[i])) : str_eq(s, str_z(channels[i])))
+			return true;
+	return false;
+}
+
 static void check_channels(struct oc *o, const struct value *v, const struct trail *t)
 {
-	static const char *const known[] = {
-		"defaults", "modelByChannel", "feishu",         "googlechat", "nostr", "buzz",
-		"msteams",  "mattermost",     "nextcloud-talk", "matrix",     "raft",  "a2a",
-		"line",     "zalo",           "clickclack",     "zalouser",   "sms",   "synology-chat",
-		"tlon",     "discord",        "imessage",       "irc",        "reef",  "signal",
-		"slack",    "telegram",       "twitch",         "whatsapp",   NULL,
-	};
-
 	for (size_t i = 0; o->compat && i < v->obj.n; i++) {
 		struct at at = oc_at(o, t, &v->obj.m[i].v);
-		bool ok = false;
+		struct str name = v->obj.m[i].key;
 
-		for (size_t k = 0; known[k] && !ok; k++)
-			ok = str_eq(v->obj.m[i].key, str_z(known[k]));
-		if (!ok)
-			bad_key(o->l, &at, &v->obj.m[i], known);
+		if (!oc_is_channel(name, false) && !str_eq(name, str_z(channels[0])) &&
+		    !str_eq(name, str_z(channels[1])))
+			bad_key(o->l, &at, &v->obj.m[i], channels);
 	}
 }
 
 /* clang-format off */
-static checker *const checkers[CHECK_COUNT_] = {
+static shape_checker *const checkers[CHECK_COUNT_] = {
 	[CHECK_POLICY]    = check_policy,
 	[CHECK_EXEC]      = check_exec,
 	[CHECK_SANDBOX]   = check_sandbox,
@@ -346,6 +441,18 @@ static checker *const checkers[CHECK_COUNT_] = {
 	[CHECK_BYTES]     = check_bytes,
 	[CHECK_GITHUB]    = check_github,
 	[CHECK_CHANNELS]  = check_channels,
+	[CHECK_TRUE]      = check_true,
+	[CHECK_FALSE]     = check_false,
+	[CHECK_MODELS]    = oc_check_models,
+	[CHECK_BROADCAST] = oc_check_broadcast,
+	[CHECK_BROWSER]   = oc_check_browser,
+	[CHECK_EDGE]      = oc_check_edge,
+	[CHECK_ROLES]     = oc_check_roles,
+	[CHECK_GATEWAY]   = oc_check_gateway,
+	[CHECK_MCP]       = oc_check_mcp,
+	[CHECK_PROVIDERS] = oc_check_providers,
+	[CHECK_TALK]      = oc_check_talk,
+	[CHECK_HOOKS]     = oc_check_hooks,
 };
 /* clang-format on */
 

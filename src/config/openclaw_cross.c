@@ -225,7 +225,8 @@ static bool is_uri(struct str s)
 	while (n < s.n && ((s.p[n] >= 'a' && s.p[n] <= 'z') || (s.p[n] >= 'A' && s.p[n] <= 'Z') ||
 			   (n > 0 && ((s.p[n] >= '0' && s.p[n] <= '9') || memchr("+.-", s.p[n], 3)))))
 		n++;
-	return n > 1 && n < s.n && s.p[n] == ':';
+	return n > 0 && n < s.n && s.p[n] == ':' &&
+	       !(n == 1 && n + 1 < s.n && (s.p[2] == '/' || s.p[2] == '\\'));
 }
 
 static bool avatar_ok(struct oc *o, struct str s)

@@ -10,8 +10,8 @@
 
 /* clang-format off */
 static const struct shape_key migrations_keys[] = {
-	{ "modelPolicyAllowlist",    { .kinds = K_BOOL } },
-	{ "utilityModelSeparation",  { .kinds = K_BOOL } },
+	{ "modelPolicyAllowlist",    IS_TRUE },
+	{ "utilityModelSeparation",  IS_TRUE },
 	{ 0 },
 };
 
@@ -42,7 +42,7 @@ static const struct shape_key otel_keys[] = {
 	{ "protocol",          IS_WORD("http/protobuf") },
 	{ "headers",           IS_MAP(oc_str) },
 	{ "serviceName",       IS_STR },
-	{ "metricNamePrefix",  IS_STR },
+	{ "metricNamePrefix",  { .kinds = K_STR, .text = TEXT_METRIC, .max_len = 128 } },
 	{ "traces",            IS_BOOL },
 	{ "metrics",           IS_BOOL },
 	{ "logs",              IS_BOOL },
@@ -93,7 +93,7 @@ const struct shape_key oc_update_keys[] = {
 
 const struct shape_key oc_telemetry_keys[] = {
 	{ "enabled",      IS_BOOL },
-	{ "consentedAt",  IS_STR },
+	{ "consentedAt",  IS_SPELLED(TEXT_MOMENT) },
 	{ 0 },
 };
 
@@ -124,7 +124,8 @@ static const struct shape_key profiles_keys[] = {
 	{ 0 },
 };
 
-static const struct shape one_browser_profiles = IS_OBJ(profiles_keys);
+static const struct shape one_browser_profiles = { .kinds = K_OBJ, .keys = profiles_keys,
+	  .check = CHECK_BROWSER };
 static const struct shape_key extension_relay_keys[] = {
 	{ "allowLegacyAuth",  IS_BOOL },
 	{ 0 },
@@ -142,7 +143,7 @@ const struct shape_key oc_browser_keys[] = {
 	{ "defaultProfile",            IS_STR },
 	{ "snapshotDefaults",          IS_OBJ(snapshot_defaults_keys) },
 	{ "ssrfPolicy",                IS_OBJ(ssrf_policy_keys) },
-	{ "profiles",                  IS_MAP(one_browser_profiles) },
+	{ "profiles",                  IS_NAMED_MAP(TEXT_DASHED, one_browser_profiles) },
 	{ "extraArgs",                 IS_LIST(oc_str) },
 	{ "tabCleanup",                IS_OBJ(cache_trace_keys) },
 	{ "extensionRelay",            IS_OBJ(extension_relay_keys) },
@@ -153,8 +154,8 @@ static const struct shape_key prefs_keys[] = {
 	{ "theme",                  IS_WORD("claw", "knot", "dash", "absolutely", "tide", "beacon",
 	  "phosphor", "crt", "manuscript", "rose", "miami", "custom") },
 	{ "themeMode",              IS_WORD("light", "dark", "system") },
-	{ "accent",                 IS_WORD("theme") },
-	{ "locale",                 IS_STR },
+	{ "accent",                 IS_SPELLED(TEXT_ACCENT) },
+	{ "locale",                 { .kinds = K_STR, .max_len = 20 } },
 	{ "chatShowThinking",       IS_BOOL },
 	{ "chatShowToolCalls",      IS_BOOL },
 	{ "chatPersistCommentary",  IS_BOOL },
@@ -165,7 +166,7 @@ static const struct shape_key prefs_keys[] = {
 };
 
 const struct shape_key oc_ui_keys[] = {
-	{ "seamColor",  IS_STR },
+	{ "seamColor",  IS_SPELLED(TEXT_COLOUR) },
 	{ "prefs",      IS_OBJ(prefs_keys) },
 	{ 0 },
 };
@@ -191,7 +192,7 @@ static const struct shape_key access_groups3_keys[] = {
 	{ "guildId",     IS_TEXT },
 	{ "channelId",   IS_TEXT },
 	{ "membership",  IS_WORD("canViewChannel") },
-	{ "members",     IS_MAP(one_members) },
+	{ "members",     IS_NAMED_MAP(TEXT_FILLED, one_members) },
 	{ 0 },
 };
 
@@ -387,7 +388,7 @@ const struct shape_key oc_cron_keys[] = {
 	{ "triggers",           IS_OBJ(cache_trace_keys) },
 	{ "webhookToken",       IS_SECRET },
 	{ "webhookSsrfPolicy",  IS_OBJ(ssrf_policy_keys) },
-	{ "sessionRetention",   { .kinds = K_STR | K_BOOL } },
+	{ "sessionRetention",   { .kinds = K_STR | K_BOOL, .text = TEXT_DURATION, .check = CHECK_FALSE } },
 	{ "failureAlert",       IS_OBJ(failure_alert_keys) },
 	{ 0 },
 };
@@ -418,7 +419,7 @@ static const struct shape_key match_keys[] = {
 };
 
 static const struct shape_key transform_keys[] = {
-	{ "module",  IS_STR, KEY_NEEDED },
+	{ "module",  IS_SPELLED(TEXT_MODULE), KEY_NEEDED },
 	{ "export",  IS_STR },
 	{ 0 },
 };
@@ -434,10 +435,10 @@ static const struct shape_key mappings_keys[] = {
 	{ "sessionMode",                 IS_WORD("isolated", "persistent") },
 	{ "messageTemplate",             IS_STR },
 	{ "textTemplate",                IS_STR },
-	{ "forEach",                     IS_STR },
+	{ "forEach",                     IS_SPELLED(TEXT_PAYLOAD_KEY) },
 	{ "deliver",                     IS_BOOL },
 	{ "allowUnsafeExternalContent",  IS_BOOL },
-	{ "channel",                     IS_TEXT },
+	{ "channel",                     IS_NAME },
 	{ "to",                          IS_STR },
 	{ "model",                       IS_STR },
 	{ "thinking",                    IS_STR },
@@ -567,7 +568,7 @@ static const struct shape_key host_keys[] = {
 	{ "enabled",       IS_BOOL, KEY_NEEDED },
 	{ "managed",       IS_BOOL },
 	{ "port",          IS_INT(1, 65535) },
-	{ "passwordFile",  IS_TEXT },
+	{ "passwordFile",  IS_SPELLED_NAME(TEXT_ABSOLUTE) },
 	{ 0 },
 };
 

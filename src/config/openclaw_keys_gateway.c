@@ -2,7 +2,6 @@
 /*
  * Keys of the gateway and what stands around it. creel reads none of them;
  * they are here because a file with a wrong one is refused by upstream, and so under compat.
- * Lengths, counts and spellings of names are not checked.
  */
 #include "config/openclaw_shape_priv.h"
 
@@ -10,7 +9,7 @@
 
 /* clang-format off */
 static const struct shape_key ingress_keys[] = {
-	{ "domain",  IS_STR, KEY_NEEDED },
+	{ "domain",  IS_SPELLED(TEXT_DOMAIN), KEY_NEEDED },
 	{ "port",    IS_INT(1, 65535), KEY_NEEDED },
 	{ 0 },
 };
@@ -26,7 +25,7 @@ static const struct shape_key experimental_keys[] = {
 };
 
 static const struct shape_key environment_keys[] = {
-	{ "label",  IS_TEXT, KEY_NEEDED },
+	{ "label",  { .kinds = K_STR, .min_len = 1, .trim = true, .max_len = 24 }, KEY_NEEDED },
 	{ "color",  IS_WORD("teal", "amber", "purple", "coral", "pink", "blue", "green", "red", "gray"),
 	  KEY_NEEDED },
 	{ 0 },
@@ -80,7 +79,7 @@ static const struct shape_key rate_limit_keys[] = {
 };
 
 static const struct shape_key cloudflare_access_oidc_keys[] = {
-	{ "issuer",                IS_STR, KEY_NEEDED },
+	{ "issuer",                IS_SPELLED(TEXT_ISSUER), KEY_NEEDED },
 	{ "providerId",            IS_TEXT, KEY_NEEDED },
 	{ "githubAccountIdClaim",  IS_TEXT, KEY_NEEDED },
 	{ 0 },
@@ -107,7 +106,7 @@ static const struct shape_key auth_keys[] = {
 	{ "token",           IS_SECRET },
 	{ "password",        IS_SECRET },
 	{ "allowTailscale",  IS_BOOL },
-	{ "identityScopes",  IS_MAP(one_auth_identity_scopes) },
+	{ "identityScopes",  IS_NAMED_MAP(TEXT_FILLED, one_auth_identity_scopes) },
 	{ "rateLimit",       IS_OBJ(rate_limit_keys) },
 	{ "trustedProxy",    IS_OBJ(trusted_proxy_keys) },
 	{ 0 },
@@ -118,20 +117,21 @@ static const struct shape_key sessions_keys[] = {
 	{ 0 },
 };
 
+static const struct shape one_role_agent = IS_SPELLED_NAME(TEXT_AGENT);
 static const struct shape_key definitions_keys[] = {
 	{ "sessions",            IS_OBJ(sessions_keys), KEY_NEEDED },
 	{ "sandbox",             IS_WORD("inherit", "required") },
-	{ "agents",              { .kinds = K_STR | K_ARR, .words = WORDS_OF("*"), .items = &oc_text },
+	{ "agents",              { .kinds = K_STR | K_ARR, .words = WORDS_OF("*"), .items = &one_role_agent },
 	  KEY_NEEDED },
 	{ "scopes",              IS_LIST(one_identity_scopes), KEY_NEEDED },
-	{ "accessPolicyPlugin",  IS_TEXT },
+	{ "accessPolicyPlugin",  { .kinds = K_STR, .min_len = 1, .trim = true, .max_len = 128 } },
 	{ 0 },
 };
 
 static const struct shape one_roles_definitions = IS_OBJ(definitions_keys);
 static const struct shape_key roles_keys[] = {
-	{ "default",      IS_TEXT, KEY_NEEDED },
-	{ "definitions",  IS_MAP(one_roles_definitions), KEY_NEEDED },
+	{ "default",      { .kinds = K_STR, .min_len = 1, .trim = true, .max_len = 128 }, KEY_NEEDED },
+	{ "definitions",  IS_NAMED_MAP(TEXT_ROLE, one_roles_definitions), KEY_NEEDED },
 	{ 0 },
 };
 
@@ -153,7 +153,7 @@ static const struct shape_key remote_keys[] = {
 	{ "remotePort",        IS_INT(1, 65535) },
 	{ "token",             IS_SECRET },
 	{ "password",          IS_SECRET },
-	{ "edgeAuth",          IS_MAP(oc_secret) },
+	{ "edgeAuth",          { .kinds = K_OBJ, .each = &oc_secret, .key_text = TEXT_HEADER, .check = CHECK_EDGE } },
 	{ "tlsFingerprint",    IS_STR },
 	{ "sshTarget",         IS_STR },
 	{ "sshIdentity",       IS_STR },
@@ -169,8 +169,8 @@ static const struct shape_key reload_keys[] = {
 static const struct shape_key tls_keys[] = {
 	{ "enabled",       IS_BOOL },
 	{ "autoGenerate",  IS_BOOL },
-	{ "certPath",      IS_STR },
-	{ "keyPath",       IS_STR },
+	{ "certPath",      IS_SPELLED(TEXT_NOT_BLANK) },
+	{ "keyPath",       IS_SPELLED(TEXT_NOT_BLANK) },
 	{ "caPath",        IS_STR },
 	{ 0 },
 };
@@ -225,7 +225,7 @@ static const struct shape_key endpoints_keys[] = {
 };
 
 static const struct shape_key security_headers_keys[] = {
-	{ "strictTransportSecurity",  { .kinds = K_STR | K_BOOL } },
+	{ "strictTransportSecurity",  { .kinds = K_STR | K_BOOL, .check = CHECK_FALSE } },
 	{ 0 },
 };
 
@@ -292,20 +292,20 @@ const struct shape_key oc_gateway_keys[] = {
 	{ "mode",                 IS_WORD("local", "remote") },
 	{ "bind",                 IS_WORD("auto", "lan", "loopback", "custom", "tailnet") },
 	{ "customBindHost",       IS_STR },
-	{ "publicOrigin",         IS_STR },
+	{ "publicOrigin",         IS_SPELLED(TEXT_PUBLIC_ORIGIN) },
 	{ "portals",              IS_OBJ(portals_keys) },
 	{ "controlUi",            IS_OBJ(control_ui_keys) },
 	{ "cliAgents",            IS_OBJ(cli_agents_keys) },
 	{ "terminal",             IS_OBJ(terminal_keys) },
 	{ "auth",                 IS_OBJ(auth_keys) },
-	{ "roles",                IS_OBJ(roles_keys) },
+	{ "roles",                { .kinds = K_OBJ, .keys = roles_keys, .check = CHECK_ROLES } },
 	{ "trustedProxies",       IS_LIST(oc_str) },
 	{ "allowRealIpFallback",  IS_BOOL },
 	{ "tools",                IS_OBJ(tools_keys) },
 	{ "tailscale",            IS_OBJ(tailscale_keys) },
 	{ "remote",               IS_OBJ(remote_keys) },
 	{ "reload",               IS_OBJ(reload_keys) },
-	{ "tls",                  IS_OBJ(tls_keys) },
+	{ "tls",                  { .kinds = K_OBJ, .keys = tls_keys, .each = &oc_any } },
 	{ "http",                 IS_OBJ(http_keys) },
 	{ "push",                 IS_OBJ(push_keys) },
 	{ "nodes",                IS_OBJ(nodes_keys) },
@@ -321,7 +321,7 @@ static const struct shape_key worker_runs_keys[] = {
 	{ "enabled",         IS_BOOL },
 	{ "capacity",        IS_INT(1, 1024) },
 	{ "isolation",       IS_WORD("none", "container") },
-	{ "containerImage",  IS_TEXT },
+	{ "containerImage",  IS_NAME },
 	{ 0 },
 };
 
@@ -334,21 +334,22 @@ static const struct shape_key browser_proxy_keys[] = {
 static const struct shape one_env = { .kinds = K_STR | K_NUM | K_BOOL };
 static const struct shape_key oauth_keys[] = {
 	{ "identity",           IS_WORD("shared", "per-requester") },
-	{ "authProfileId",      IS_TEXT },
-	{ "scope",              IS_TEXT },
-	{ "redirectUrl",        IS_STR },
-	{ "clientMetadataUrl",  IS_STR },
+	{ "authProfileId",      IS_NAME },
+	{ "scope",              IS_NAME },
+	{ "redirectUrl",        IS_SPELLED(TEXT_HTTP_URL) },
+	{ "clientMetadataUrl",  IS_SPELLED(TEXT_METADATA_URL) },
 	{ 0 },
 };
 
 static const struct shape_key tool_filter_keys[] = {
-	{ "include",  IS_LIST(oc_text) },
-	{ "exclude",  IS_LIST(oc_text) },
+	{ "include",  { .kinds = K_ARR, .items = &oc_name, .min_items = 1 } },
+	{ "exclude",  { .kinds = K_ARR, .items = &oc_name, .min_items = 1 } },
 	{ 0 },
 };
 
+static const struct shape one_codex_agent = { .kinds = K_STR, .trim = true, .text = TEXT_AGENT };
 static const struct shape_key codex_keys[] = {
-	{ "agents",                    IS_LIST(oc_str) },
+	{ "agents",                    { .kinds = K_ARR, .items = &one_codex_agent, .min_items = 1 } },
 	{ "defaultToolsApprovalMode",  IS_WORD("auto", "prompt", "approve") },
 	{ 0 },
 };
@@ -359,7 +360,7 @@ static const struct shape_key servers_keys[] = {
 	{ "args",                       IS_LIST(oc_str) },
 	{ "env",                        IS_MAP(one_env) },
 	{ "cwd",                        IS_STR },
-	{ "url",                        IS_STR },
+	{ "url",                        IS_SPELLED(TEXT_HTTP_URL) },
 	{ "transport",                  IS_WORD("stdio", "sse", "streamable-http") },
 	{ "headers",                    IS_MAP(one_env) },
 	{ "connectionTimeoutMs",        IS_ABOVE_0 },
@@ -375,9 +376,10 @@ static const struct shape_key servers_keys[] = {
 	{ 0 },
 };
 
-static const struct shape one_mcp_servers = { .kinds = K_OBJ, .each = &oc_any, .keys = servers_keys };
+static const struct shape one_mcp_servers = { .kinds = K_OBJ, .each = &oc_any, .keys = servers_keys,
+	  .check = CHECK_MCP };
 static const struct shape_key mcp_keys[] = {
-	{ "servers",  IS_MAP(one_mcp_servers) },
+	{ "servers",  IS_NAMED_MAP(TEXT_TRIMMED, one_mcp_servers) },
 	{ 0 },
 };
 
@@ -421,7 +423,7 @@ static const struct shape_key exec_keys[] = {
 
 static const struct shape_key install_policy_keys[] = {
 	{ "enabled",  IS_BOOL },
-	{ "targets",  IS_LIST(one_targets) },
+	{ "targets",  { .kinds = K_ARR, .items = &one_targets, .min_items = 1 } },
 	{ "exec",     IS_OBJ(exec_keys) },
 	{ 0 },
 };
@@ -438,26 +440,27 @@ static const struct shape_key prepared_pool_keys[] = {
 };
 
 static const struct shape_key profiles_keys[] = {
-	{ "provider",      IS_TEXT, KEY_NEEDED },
+	{ "provider",      IS_NAME, KEY_NEEDED },
 	{ "install",       IS_WORD("bundle", "npm") },
-	{ "suspendAfter",  IS_STR },
+	{ "suspendAfter",  IS_SPELLED(TEXT_A_MINUTE) },
 	{ "readyWorkers",  IS_SIZE },
 	{ "settings",      IS_ANY_OBJ },
 	{ 0 },
 };
 
+static const struct shape one_worker = IS_SPELLED(TEXT_TRIMMED);
 static const struct shape one_cloud_workers_profiles = IS_OBJ(profiles_keys);
 const struct shape_key oc_cloud_workers_keys[] = {
 	{ "desktop",          IS_BOOL },
 	{ "preparedPool",     IS_OBJ(prepared_pool_keys) },
-	{ "projectProfiles",  IS_MAP(oc_text) },
-	{ "profiles",         IS_MAP(one_cloud_workers_profiles) },
+	{ "projectProfiles",  IS_NAMED_MAP(TEXT_REPOSITORY, one_worker) },
+	{ "profiles",         IS_NAMED_MAP(TEXT_TRIMMED, one_cloud_workers_profiles) },
 	{ 0 },
 };
 
 static const struct shape_key apps_keys[] = {
 	{ "enabled",        IS_BOOL },
-	{ "sandboxOrigin",  IS_STR },
+	{ "sandboxOrigin",  IS_SPELLED(TEXT_ORIGIN) },
 	{ "sandboxPort",    IS_INT(1, 65535) },
 	{ 0 },
 };
@@ -476,7 +479,7 @@ static const struct shape_key proxy_tls_keys[] = {
 
 const struct shape_key oc_proxy_keys[] = {
 	{ "enabled",       IS_BOOL },
-	{ "proxyUrl",      IS_STR },
+	{ "proxyUrl",      IS_SPELLED(TEXT_HTTP_URL) },
 	{ "tls",           IS_OBJ(proxy_tls_keys) },
 	{ "loopbackMode",  IS_WORD("gateway-only", "proxy", "block") },
 	{ 0 },

@@ -239,40 +239,86 @@ static const struct shape_key providers_keys[] = {
 static const struct shape one_models_providers = IS_OBJ(providers_keys);
 static const struct shape_key catalog_refresh_keys[] = {
 	{ "enabled",  IS_BOOL },
-	{ "url",      IS_STR },
+	{ "url",      IS_SPELLED(TEXT_CATALOG_URL) },
 	{ 0 },
 };
 
 const struct shape_key oc_models_keys[] = {
 	{ "mode",            IS_WORD("merge", "replace") },
-	{ "providers",       IS_MAP(one_models_providers) },
+	{ "providers",       { .kinds = K_OBJ, .each = &one_models_providers, .check = CHECK_PROVIDERS } },
 	{ "catalogRefresh",  IS_OBJ(catalog_refresh_keys) },
 	{ 0 },
 };
 
+static const struct shape one_host = IS_SPELLED_NAME(TEXT_HOST);
 static const struct shape_key egress_proxy_keys[] = {
 	{ "enabled",       IS_BOOL },
-	{ "allowedHosts",  IS_LIST(oc_text) },
-	{ "bypassHosts",   IS_LIST(oc_text) },
+	{ "allowedHosts",  { .kinds = K_ARR, .items = &one_host, .max_items = 256 } },
+	{ "bypassHosts",   { .kinds = K_ARR, .items = &one_host, .max_items = 256 } },
 	{ 0 },
 };
 
-static const struct shape_key secrets_providers7_keys[] = {
-	{ "source",     IS_WORD("env", "file", "store") },
-	{ "allowlist",  IS_LIST(oc_str) },
-	{ "path",       IS_TEXT },
+static const struct shape one_variable = IS_SPELLED(TEXT_VARIABLE);
+static const struct shape_key env_provider_keys[] = {
+	{ "source",     IS_WORD("env"), KEY_NEEDED },
+	{ "allowlist",  { .kinds = K_ARR, .items = &one_variable, .max_items = 256 } },
+	{ 0 },
+};
+
+static const struct shape_key file_provider_keys[] = {
+	{ "source",     IS_WORD("file"), KEY_NEEDED },
+	{ "path",       IS_TEXT, KEY_NEEDED },
 	{ "mode",       IS_WORD("singleValue", "json") },
 	{ "timeoutMs",  IS_INT(1, 120000) },
 	{ "maxBytes",   IS_INT(1, 20971520) },
 	{ 0 },
 };
 
-static const struct shape one_secrets_providers8 = IS_OBJ(secrets_providers7_keys);
+static const struct shape one_argument = { .kinds = K_STR, .max_len = 1024 };
+static const struct shape one_trusted_dir = IS_SPELLED(TEXT_ANY_ABSOLUTE);
+static const struct shape_key exec_provider_keys[] = {
+	{ "source",             IS_WORD("exec"), KEY_NEEDED },
+	{ "command",            IS_SPELLED(TEXT_PROGRAM), KEY_NEEDED },
+	{ "args",               { .kinds = K_ARR, .items = &one_argument, .max_items = 128 } },
+	{ "timeoutMs",          IS_INT(1, 120000) },
+	{ "noOutputTimeoutMs",  IS_INT(1, 120000) },
+	{ "maxOutputBytes",     IS_INT(1, 20971520) },
+	{ "jsonOnly",           IS_BOOL },
+	{ "env",                IS_MAP(oc_str) },
+	{ "passEnv",            { .kinds = K_ARR, .items = &one_variable, .max_items = 128 } },
+	{ "trustedDirs",        { .kinds = K_ARR, .items = &one_trusted_dir, .max_items = 64 } },
+	{ 0 },
+};
+
+static const struct shape_key integration_keys[] = {
+	{ "pluginId",       { .kinds = K_STR, .min_len = 1, .max_len = 128 }, KEY_NEEDED },
+	{ "integrationId",  { .kinds = K_STR, .min_len = 1, .max_len = 128 }, KEY_NEEDED },
+	{ 0 },
+};
+
+static const struct shape_key plugin_provider_keys[] = {
+	{ "source",             IS_WORD("exec"), KEY_NEEDED },
+	{ "pluginIntegration",  IS_OBJ(integration_keys), KEY_NEEDED },
+	{ 0 },
+};
+
+static const struct shape_key store_provider_keys[] = {
+	{ "source",  IS_WORD("store"), KEY_NEEDED },
+	{ 0 },
+};
+
+static const struct shape env_provider = IS_OBJ(env_provider_keys), file_provider = IS_OBJ(file_provider_keys),
+	  exec_provider = IS_OBJ(exec_provider_keys), plugin_provider = IS_OBJ(plugin_provider_keys),
+	  store_provider = IS_OBJ(store_provider_keys);
+static const struct shape *const any_provider[] = {
+	&env_provider, &file_provider, &exec_provider, &plugin_provider, &store_provider, NULL,
+};
+static const struct shape one_secrets_providers8 = { .kinds = K_OBJ, .any = any_provider };
 static const struct shape_key defaults_keys[] = {
-	{ "env",    IS_STR },
-	{ "file",   IS_STR },
-	{ "exec",   IS_STR },
-	{ "store",  IS_STR },
+	{ "env",    IS_SPELLED(TEXT_ALIAS) },
+	{ "file",   IS_SPELLED(TEXT_ALIAS) },
+	{ "exec",   IS_SPELLED(TEXT_ALIAS) },
+	{ "store",  IS_SPELLED(TEXT_ALIAS) },
 	{ 0 },
 };
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* clang-format off */
-const struct shape oc_any = IS_ANY, oc_str = IS_STR, oc_bool = IS_BOOL, oc_text = IS_TEXT, oc_secret = IS_SECRET;
+const struct shape oc_any = IS_ANY, oc_str = IS_STR, oc_bool = IS_BOOL, oc_text = IS_TEXT, oc_name = IS_NAME, oc_secret = IS_SECRET;
 const struct shape oc_strs = IS_LIST(oc_str), oc_str_or_num = { .kinds = K_STR | K_NUM };
 
 const struct shape_key oc_secret_keys[] = {
@@ -173,7 +173,7 @@ static const struct shape_key broadcast_keys[] = {
 };
 
 static const struct shape_key broadcast_group_keys[] = {
-	{ "agents",         IS_LIST(oc_str), KEY_NEEDED },
+	{ "agents",         { .kinds = K_ARR, .items = &oc_str, .max_items = 16 }, KEY_NEEDED },
 	{ "mentionGating",  IS_BOOL },
 	{ "maxRounds",      IS_INT(1, 4) },
 	{ "maxTurns",       IS_INT(1, 32) },
@@ -207,17 +207,17 @@ static const struct shape_key root_keys[] = {
 	{ "ui",                      IS_OBJ(oc_ui_keys) },
 	{ "secrets",                 IS_OBJ(oc_secrets_keys) },
 	{ "auth",                    IS_OBJ(oc_auth_keys) },
-	{ "accessGroups",            IS_MAP(oc_one_access_groups) },
+	{ "accessGroups",            IS_NAMED_MAP(TEXT_FILLED, oc_one_access_groups) },
 	{ "acp",                     IS_OBJ(oc_acp_keys) },
 	{ "models",                  IS_OBJ(oc_models_keys) },
 	{ "nodeHost",                IS_OBJ(oc_node_host_keys) },
 	{ "agents",                  IS_OBJ(agents_keys), KEY_READ },
-	{ "worktreeRoot",            IS_TEXT },
+	{ "worktreeRoot",            IS_SPELLED_NAME(TEXT_ROOTED) },
 	{ "worktreeAcceleration",    IS_BOOL },
 	{ "tools",                   { .kinds = K_OBJ, .keys = oc_tools_keys, .part = true, .check = CHECK_POLICY }, KEY_READ },
 	{ "security",                IS_OBJ(oc_security_keys) },
 	{ "bindings",                IS_LIST(one_binding) },
-	{ "broadcast",               { .kinds = K_OBJ, .each = &one_broadcast, .keys = broadcast_keys } },
+	{ "broadcast",               { .kinds = K_OBJ, .each = &one_broadcast, .keys = broadcast_keys, .check = CHECK_BROADCAST } },
 	{ "attachments",             IS_OBJ(oc_attachments_keys) },
 	{ "messages",                IS_OBJ(oc_messages_keys) },
 	{ "tts",                     IS_OBJ(oc_tts_keys) },
@@ -226,11 +226,11 @@ static const struct shape_key root_keys[] = {
 	{ "session",                 { .kinds = K_OBJ, .keys = session_keys, .part = true, .open = true }, KEY_READ },
 	{ "cron",                    IS_OBJ(oc_cron_keys) },
 	{ "transcripts",             IS_OBJ(oc_transcripts_keys) },
-	{ "hooks",                   IS_OBJ(oc_hooks_keys) },
+	{ "hooks",                   { .kinds = K_OBJ, .keys = oc_hooks_keys, .check = CHECK_HOOKS } },
 	{ "channels",                { .kinds = K_OBJ, .each = &oc_any, .check = CHECK_CHANNELS }, KEY_READ },
 	{ "discovery",               IS_OBJ(oc_discovery_keys) },
-	{ "talk",                    IS_OBJ(oc_talk_keys) },
-	{ "gateway",                 IS_OBJ(oc_gateway_keys) },
+	{ "talk",                    { .kinds = K_OBJ, .keys = oc_talk_keys, .check = CHECK_TALK } },
+	{ "gateway",                 { .kinds = K_OBJ, .keys = oc_gateway_keys, .check = CHECK_GATEWAY } },
 	{ "cloudWorkers",            IS_OBJ(oc_cloud_workers_keys) },
 	{ "desktop",                 IS_OBJ(oc_desktop_keys) },
 	{ "memory",                  IS_OBJ(oc_memory_keys) },

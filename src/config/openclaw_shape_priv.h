@@ -39,18 +39,77 @@ enum shape_check {
 	CHECK_BYTES,     /* bytes with a unit; or false */
 	CHECK_GITHUB,    /* the form of a profile id */
 	CHECK_CHANNELS,  /* known channels */
+	CHECK_TRUE,      /* nothing but true */
+	CHECK_FALSE,     /* a boolean is false */
+	CHECK_MODELS,    /* the keys of a model map: what is exact, what a pattern */
+	CHECK_BROADCAST, /* groups of agents */
+	CHECK_BROWSER,   /* a profile of the browser */
+	CHECK_EDGE,      /* headers that are not the transport's own */
+	CHECK_ROLES,     /* the default role exists */
+	CHECK_GATEWAY,   /* the portals' ingress is not the gateway's own */
+	CHECK_MCP,       /* an MCP server */
+	CHECK_PROVIDERS, /* model providers that nobody knows say where they are */
+	CHECK_TALK,      /* the provider is one of providers */
+	CHECK_HOOKS,     /* a session that stays needs a key */
 	CHECK_COUNT_
 };
+
+/* How a string is spelled: openclaw_text.c. */
+enum shape_text {
+	TEXT_ANY = 0,
+	TEXT_COLOUR,
+	TEXT_ACCENT,
+	TEXT_VARIABLE,
+	TEXT_ALIAS,
+	TEXT_AGENT,
+	TEXT_DASHED,
+	TEXT_RUNTIME,
+	TEXT_METRIC,
+	TEXT_MOMENT,
+	TEXT_PAYLOAD_KEY,
+	TEXT_MODULE,
+	TEXT_ISSUER,
+	TEXT_HTTP_URL,
+	TEXT_METADATA_URL,
+	TEXT_ORIGIN,
+	TEXT_PUBLIC_ORIGIN,
+	TEXT_CATALOG_URL,
+	TEXT_DOMAIN,
+	TEXT_HOST,
+	TEXT_MODEL,
+	TEXT_ABSOLUTE,
+	TEXT_ROOTED,
+	TEXT_ANY_ABSOLUTE,
+	TEXT_PROGRAM,
+	TEXT_DURATION,
+	TEXT_A_MINUTE,
+	TEXT_SIZE,
+	TEXT_TARGET,
+	TEXT_TRIMMED,
+	TEXT_FILLED,
+	TEXT_NOT_BLANK,
+	TEXT_ROLE,
+	TEXT_HEADER,
+	TEXT_REPOSITORY,
+	TEXT_COUNT_
+};
+bool oc_text_ok(enum shape_text text, struct str s);
+const char *oc_text_accepted(enum shape_text text);
 
 struct shape_key;
 
 struct shape {
-	unsigned kinds : 16;  /* K_ bits; several: any of them */
-	unsigned check : 8;   /* enum shape_check */
-	unsigned min_len : 4; /* of a string */
-	bool above : 1;       /* `min` itself is too small */
-	bool trim : 1;        /* blanks around a string do not count for min_len */
-	bool part : 1;        /* documents mode looks only behind the keys that are marked READ */
+	unsigned kinds : 16;     /* K_ bits; several: any of them */
+	unsigned check : 8;      /* enum shape_check */
+	unsigned min_len : 4;    /* of a string */
+	bool above : 1;          /* `min` itself is too small */
+	bool trim : 1;           /* blanks around a string do not count for min_len */
+	bool part : 1;           /* documents mode looks only behind the keys that are marked READ */
+	unsigned text : 6;       /* enum shape_text of a string */
+	unsigned key_text : 6;   /* enum shape_text of the keys that are not in `keys` */
+	unsigned max_len : 11;   /* of a string, as JavaScript counts; 0: any */
+	unsigned min_items : 2;  /* of an array */
+	unsigned max_items : 10; /* 0: any */
 	bool open : 1;   /* documents mode leaves unknown keys alone, unless they look like a known one */
 	double min, max; /* of a number, when min != max */
 	const char *const *words;  /* a string is one of these; NULL: any */
@@ -58,6 +117,7 @@ struct shape {
 	const struct shape
 		*each; /* an object: what stands behind the keys that are not in `keys`; NULL: none do */
 	const struct shape_key *keys;
+	const struct shape *const *any; /* one of these fits; NULL ends them */
 };
 
 enum shape_flag {
@@ -92,13 +152,18 @@ struct shape_key {
 #define IS_OBJ(table) { .kinds = K_OBJ, .keys = table }
 #define IS_MAP(shape) { .kinds = K_OBJ, .each = &shape }
 #define IS_LIST(shape) { .kinds = K_ARR, .items = &shape }
+#define IS_SPELLED(how) { .kinds = K_STR, .text = (how) }
+#define IS_SPELLED_NAME(how) { .kinds = K_STR, .min_len = 1, .trim = true, .text = (how) }
+#define IS_TRUE { .kinds = K_BOOL, .check = CHECK_TRUE }
+#define IS_NAMED_MAP(how, shape) { .kinds = K_OBJ, .each = &shape, .key_text = (how) }
 #define IS_ANY { .kinds = K_ANY }
 #define IS_ANY_OBJ { .kinds = K_OBJ, .each = &oc_any }
 #define IS_SANDBOX { .kinds = K_OBJ, .keys = oc_sandbox_keys, .check = CHECK_SANDBOX }
 #define IS_SECRET { .kinds = K_STR | K_OBJ, .keys = oc_secret_keys, .check = CHECK_SECRET }
 /* clang-format on */
 
-extern const struct shape oc_any, oc_str, oc_bool, oc_text, oc_secret, oc_strs, oc_str_or_num, oc_root;
+extern const struct shape oc_any, oc_str, oc_bool, oc_text, oc_name, oc_secret, oc_strs, oc_str_or_num,
+	oc_root;
 extern const struct shape_key oc_secret_keys[], oc_model_keys[];
 extern const struct shape_key oc_sandbox_keys[];                      /* openclaw_keys_sandbox.c */
 extern const struct shape_key oc_defaults_keys[], oc_agent_keys[];    /* openclaw_keys_agents.c */
@@ -114,5 +179,26 @@ extern const struct shape_key oc_meta_keys[], oc_wizard_keys[], oc_diagnostics_k
 	oc_cloud_workers_keys[], oc_mcp_keys[], oc_proxy_keys[], oc_models_keys[], oc_secrets_keys[],
 	oc_memory_keys[], oc_skills_keys[], oc_plugins_keys[];
 
+typedef void shape_checker(struct oc *o, const struct value *v, const struct trail *t);
 /* The check behind a shape; its types are right already. */
 void oc_check_more(struct oc *o, enum shape_check check, const struct value *v, const struct trail *t);
+/* openclaw_rules.c: those of them that look at parts of OpenClaw which creel does not read */
+shape_checker oc_check_models, oc_check_broadcast, oc_check_browser, oc_check_edge, oc_check_roles,
+	oc_check_gateway, oc_check_mcp, oc_check_providers, oc_check_talk, oc_check_hooks;
+
+/* Digits with a fraction and ms, s, m, h or d, once without unit or several with; in milliseconds. */
+bool oc_duration(struct str s, double unit_ms, double *ret_ms);
+bool oc_size(struct str s);     /* digits with a fraction and b, k, kb, m, … tb */
+bool oc_is_model(struct str s); /* provider/model */
+bool oc_is_channel(struct str s, bool nocase);
+
+/* openclaw_url.c */
+struct oc_url {
+	struct str scheme, host,
+		rest; /* rest: path, query and fragment. Only scheme, for schemes without hosts */
+	bool has_login;
+};
+bool oc_url_parse(struct str text, struct oc_url *ret);
+bool oc_url_is_http(const struct oc_url *u);
+bool oc_url_is_origin(const struct oc_url *u);
+bool oc_url_is_local(const struct oc_url *u);
