@@ -68,7 +68,7 @@ TEST(a_wrong_type_word_or_number_is_refused_with_what_is_accepted)
 		{ "{agents:{defaults:{sandbox:{docker:{memory:true}}}}}",
 		  "memory: true is not accepted, accepted: a string or a number" },
 		{ "{agents:{defaults:{sandbox:{docker:{env:{A:1}}}}}}",
-		  "docker.env.A: 1 is not accepted, accepted: a string" },
+		  "docker.env.A: this integer is not accepted, accepted: a string" },
 		{ "{agents:{defaults:{sandbox:{docker:{setupCommand:['a',1]}}}}}",
 		  "setupCommand[1]: 1 is not accepted" },
 		{ "{agents:{defaults:{sandbox:{docker:{binds:'/a:/b'}}}}}",
