@@ -63,7 +63,9 @@ static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gi
 	if (r >= 0)
 		r = write_id(pid, "/gid_map", gid, p->outer_gid);
 	fd = r < 0 ? r : open_ns(pid);
-	SYS2(kill, pid, SIGKILL);
+	r = SYS2(kill, pid, SIGKILL);
+	if (r < 0)
+		return r; /* not to be waited for; it ends with us */
 	SYS4(wait4, pid, 0, 0, 0);
 	return fd;
 }

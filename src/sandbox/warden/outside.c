@@ -127,7 +127,15 @@ static void let_go(struct warden *w)
 			SYS1(close, w->tree_fd[i]);
 }
 
-static enum event watch(struct warden *w, int pidfd)
+/* Nobody has waited for it, so its number is still its own; a kernel may refuse the call that takes a pidfd. */
+static long signal_inside(long pid, int pidfd, int sig)
+{
+	long r = SYS4(pidfd_send_signal, pidfd, sig, 0, 0);
+
+	return r < 0 ? SYS2(kill, pid, sig) : r;
+}
+
+static enum event watch(struct warden *w, long pid, int pidfd)
 {
 	const struct plan_header *p = w->plan;
 	enum event e = wait_until(pidfd, p->timeout_ms ? now_ms() + p->timeout_ms : 0);
@@ -137,7 +145,7 @@ static enum event watch(struct warden *w, int pidfd)
 	say_timeout(w);
 	if (!p->grace_ms)
 		return e;
-	SYS4(pidfd_send_signal, pidfd, SIGTERM, 0, 0);
+	(void)signal_inside(pid, pidfd, SIGTERM);
 	return wait_until(pidfd, now_ms() + p->grace_ms);
 }
 
@@ -164,9 +172,9 @@ int outside(struct warden *w, long pid, int pidfd)
 	if (r < 0)
 		fail(w, 0, r, "write the user map");
 	let_go(w);
-	e = watch(w, pidfd);
-	if (e != EVENT_ENDED)
-		SYS4(pidfd_send_signal, pidfd, SIGKILL, 0, 0);
+	e = watch(w, pid, pidfd);
+	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)
+		return 125; /* our end is its end: it has a death signal */
 	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
 	if (creel_gone())
 		remove_groups(w);
