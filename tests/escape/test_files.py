@@ -346,6 +346,23 @@ def test_s02_a_directory_as_standard_input_is_no_way_out(light, name):
     assert light.mark not in said, (said, done)
 
 
+@pytest.mark.parametrize("fd", [0, 1])
+def test_s13_a_stream_cannot_be_opened_wider(light, fd):
+    """A log that is appended to: not truncated, not read, although /proc/self/fd leads to the file itself."""
+    log = light.file("home/log", "precious\n")
+    flags = os.O_RDONLY if fd == 0 else os.O_WRONLY | os.O_APPEND
+    stream = os.open(log, flags)
+    try:
+        name = "stdin" if fd == 0 else "stdout"
+        other = {"stdout": subprocess.PIPE} if fd == 0 else {"stdin": subprocess.DEVNULL}
+        done = subprocess.run(light.creel("./files", f"reopen={fd}"), cwd=light.ws, env=light.env, check=True, **{**other, name: stream})
+        assert log.read_text().startswith("precious\n") and b"DONE" not in (done.stdout or b"") + log.read_bytes()
+        subprocess.run(light.as_user([light.ws / "files", f"reopen={fd}"]), cwd=light.ws, check=True, **{**other, name: stream})
+        assert not log.read_text().startswith("precious"), "the control could not do it either"
+    finally:
+        os.close(stream)
+
+
 def test_e19_a_program_in_memory_runs_behind_the_same_walls(box):
     """Documented: the sandbox is the boundary, not the name of a program."""
     box.control("files", "memfd")
