@@ -206,7 +206,9 @@ static void check_secret(struct oc *o, const struct value *v, const struct trail
 /* Keys moved to plugins; upstream refuses them where they were. */
 static void check_search(struct oc *o, const struct value *v, const struct trail *t)
 {
-	static const char *const moved[] = { "brave", "firecrawl", "gemini", "grok", "kimi", "perplexity" };
+	static const char *const moved[] = { "brave",  "duckduckgo", "exa",     "firecrawl",
+					     "gemini", "grok",       "kimi",    "minimax",
+					     "ollama", "perplexity", "searxng", "tavily" };
 
 	if (!o->compat)
 		return;
@@ -394,33 +396,55 @@ static void check_github(struct oc *o, const struct value *v, const struct trail
 		oc_bad(o, t, v, "wrong_value", "not a profile, accepted: ghp_ and 32 hexadecimal digits");
 }
 
-/* Upstream knows the channels that it ships; a plugin's own are refused like misspelled ones. */
-static const char *const channels[] = {
-	"defaults", "modelByChannel", "feishu",         "googlechat", "nostr", "buzz",
-	"msteams",  "mattermost",     "nextcloud-talk", "matrix",     "raft",  "a2a",
-	"line",     "zalo",           "clickclack",     "zalouser",   "sms",   "synology-chat",
-	"tlon",     "discord",        "imessage",       "irc",        "reef",  "signal",
-	"slack",    "telegram",       "twitch",         "whatsapp",   NULL,
-};
-
 bool oc_is_channel(struct str s, bool nocase)
 {
-	for (size_t i = 2; channels[i]; i++)
-		if (nocase ? str_eq_nocase(s, str_z(channels[i])) : str_eq(s, str_z(channels[i])))
+	for (const struct shape_key *k = oc_channels_keys + 2; k->name;
+	     k++) /* behind "defaults" and its kin */
+		if (nocase ? str_eq_nocase(s, str_z(k->name)) : str_eq(s, str_z(k->name)))
 			return true;
 	return false;
 }
 
+/* Bindings of channels moved to the top. */
+static void check_no_bindings(struct oc *o, const struct value *v, const struct trail *t)
+{
+	const struct value *acp = value_path(v, "bindings.acp");
+
+	if (acp && (acp->kind == VALUE_OBJ || acp->kind == VALUE_ARR))
+		oc_bad(o, t, acp, "binding",
+		       "'bindings.acp' is not accepted here: it belongs to the top, in bindings");
+	for (size_t i = 0; v->kind == VALUE_OBJ && i < v->obj.n; i++) {
+		const struct trail down = { .up = t, .key = v->obj.m[i].key };
+
+		check_no_bindings(o, &v->obj.m[i].v, &down);
+	}
+	for (size_t i = 0; v->kind == VALUE_ARR && i < v->arr.n; i++) {
+		const struct trail down = { .up = t, .index = i };
+
+		check_no_bindings(o, &v->arr.v[i], &down);
+	}
+}
+
+/* Upstream knows the channels that it ships; a plugin's own are refused like misspelled ones. */
 static void check_channels(struct oc *o, const struct value *v, const struct trail *t)
 {
-	for (size_t i = 0; o->compat && i < v->obj.n; i++) {
-		struct at at = oc_at(o, t, &v->obj.m[i].v);
-		struct str name = v->obj.m[i].key;
+	static const struct shape all = IS_OBJ(oc_channels_keys);
 
-		if (!oc_is_channel(name, false) && !str_eq(name, str_z(channels[0])) &&
-		    !str_eq(name, str_z(channels[1])))
-			bad_key(o->l, &at, &v->obj.m[i], channels);
-	}
+	if (!o->compat)
+		return;
+	check_no_bindings(o, v, t);
+	oc_check_shape(o, &all, v, t);
+}
+
+static void check_archive(struct oc *o, const struct value *v, const struct trail *t)
+{
+	static const int minutes[] = { 60, 1440, 4320, 10080 };
+	struct str text = as_text(o, v);
+
+	for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++)
+		if (str_eq(text, arena_printf(o->l->a, "%d", minutes[i])))
+			return;
+	oc_bad(o, t, v, "wrong_value", "accepted: 60, 1440, 4320 or 10080 minutes");
 }
 
 /* clang-format off */
@@ -453,6 +477,7 @@ static shape_checker *const checkers[CHECK_COUNT_] = {
 	[CHECK_PROVIDERS] = oc_check_providers,
 	[CHECK_TALK]      = oc_check_talk,
 	[CHECK_HOOKS]     = oc_check_hooks,
+	[CHECK_ARCHIVE]   = check_archive,
 };
 /* clang-format on */
 

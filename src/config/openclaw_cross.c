@@ -5,6 +5,8 @@
  */
 #include "config/openclaw_priv.h"
 
+#include "base/utf8.h"
+
 static struct str text_at(const struct value *v, const char *path)
 {
 	const struct value *text = value_path(v, path);
@@ -260,6 +262,95 @@ static void check_avatars(struct oc *o, const struct value *root, const struct t
 	}
 }
 
+static bool is_alias(struct oc *o, const struct value *models, struct str ref)
+{
+	for (size_t i = 0; models && i < models->obj.n; i++) {
+		struct str alias = utf8_lower(o->l->a, text_at(&models->obj.m[i].v, "alias"));
+
+		if (alias.n > 0 && str_eq(alias, utf8_lower(o->l->a, ref)))
+			return true;
+	}
+	return false;
+}
+
+/* provider/model with parts that are neither empty nor patterns; the last may be a star alone. */
+static bool is_model_ref(struct str ref)
+{
+	struct str part, rest = ref;
+	size_t parts = 1;
+	bool more = true;
+
+	for (; more; parts++) {
+		more = str_cut(rest, '/', &part, &rest);
+		part = oc_trim(more ? part : rest);
+		if (!more && parts > 1 && str_eq(part, STR("*")))
+			return true;
+		for (size_t i = 0; i < part.n; i++)
+			if (part.p[i] == '*' || (unsigned char)part.p[i] <= ' ' || part.p[i] == 0x7f)
+				return false;
+		if (part.n == 0)
+			return false;
+	}
+	return parts > 2;
+}
+
+static void check_model_refs(struct oc *o, const struct value *owner, const struct value *defaults,
+			     const struct trail *t)
+{
+	const struct trail up = { .up = t, .key = STR("modelPolicy.allow") };
+	const struct value *refs = value_path(owner, "modelPolicy.allow");
+
+	for (size_t i = 0; refs && i < refs->arr.n; i++) {
+		const struct trail down = { .up = &up, .index = i };
+		struct str ref = oc_trim(refs->arr.v[i].s);
+
+		if (!is_model_ref(ref) && !str_eq_nocase(ref, STR("openrouter:auto")) &&
+		    !str_eq_nocase(ref, STR("openrouter:free")) &&
+		    !is_alias(o, value_get(defaults, STR("models")), ref) &&
+		    !is_alias(o, value_get(owner, STR("models")), ref))
+			oc_bad(o, &down, &refs->arr.v[i], "model",
+			       "no model, accepted: provider/model, provider/*, or an alias");
+	}
+}
+
+static void check_models(struct oc *o, const struct value *root, const struct trail *t)
+{
+	const struct trail at_defaults = { .up = t, .key = STR("defaults") },
+			   up = { .up = t, .key = STR("entries") };
+	const struct value *defaults = value_path(root, "agents.defaults"),
+			   *entries = value_path(root, "agents.entries");
+
+	check_model_refs(o, defaults, defaults, &at_defaults);
+	for (size_t i = 0; entries && i < entries->obj.n; i++) {
+		const struct trail down = { .up = &up, .key = entries->obj.m[i].key };
+
+		check_model_refs(o, &entries->obj.m[i].v, defaults, &down);
+	}
+}
+
+/* What searches the web comes from a plugin; those that OpenClaw does not ship must be mentioned. */
+static void check_search(struct oc *o, const struct value *root, const struct trail *top)
+{
+	static const char *const shipped[] = { "gemini", "grok", "minimax", "ollama" };
+	const struct trail t = { .up = top, .key = STR("tools.web.search.provider") };
+	const struct value *provider = value_path(root, "tools.web.search.provider"),
+			   *allow = value_path(root, "plugins.allow");
+	struct str name;
+
+	if (!provider || provider->kind != VALUE_STR)
+		return;
+	name = oc_trim(provider->s);
+	for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++)
+		if (str_eq(name, str_z(shipped[i])))
+			return;
+	for (size_t i = 0; allow && i < allow->arr.n; i++)
+		if (name.n > 0 && str_eq(oc_trim(allow->arr.v[i].s), name))
+			return;
+	if (name.n == 0 || !value_get(value_path(root, "plugins.entries"), name))
+		oc_bad(o, &t, provider, "search_provider",
+		       "OpenClaw does not have it, accepted: 'gemini', 'grok', 'minimax', 'ollama', or the plugin in plugins");
+}
+
 void oc_check_cross(struct oc *o, const struct value *root)
 {
 	const struct trail top = { 0 }, agents = { .up = &top, .key = STR("agents") };
@@ -274,4 +365,6 @@ void oc_check_cross(struct oc *o, const struct value *root)
 	check_broadcast(o, root, &top);
 	check_dirs(o, root, &agents);
 	check_avatars(o, root, &agents);
+	check_models(o, root, &agents);
+	check_search(o, root, &top);
 }

@@ -426,7 +426,7 @@ static const struct shape_key transform_keys[] = {
 
 static const struct shape_key mappings_keys[] = {
 	{ "id",                          IS_STR },
-	{ "match",                       IS_OBJ(match_keys) },
+	{ "match",                       { .kinds = K_OBJ, .keys = match_keys, .each = &oc_any } },
 	{ "action",                      IS_WORD("wake", "agent") },
 	{ "wakeMode",                    IS_WORD("now", "next-heartbeat") },
 	{ "name",                        IS_STR },
@@ -551,7 +551,7 @@ static const struct shape_key realtime_keys[] = {
 };
 
 const struct shape_key oc_talk_keys[] = {
-	{ "agentId",               IS_TEXT },
+	{ "agentId",               IS_NAME },
 	{ "provider",              IS_STR },
 	{ "providers",             IS_MAP(one_talk_providers) },
 	{ "realtime",              IS_OBJ(realtime_keys) },

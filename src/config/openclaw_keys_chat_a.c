@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys of the channels of openclaw.json from A to D.
- * creel reads of them only which tools a group has; the rest is here because a file with a wrong key is refused by
- * upstream, and so under compat.
+ * creel reads of them only which tools a group has; the rest is here because a file with a wrong key is
+ * refused by upstream, and so under compat.
  */
 #include "config/openclaw_chat_priv.h"
 
@@ -395,8 +395,8 @@ static const struct shape_key discord_keys[] = {
 	{ "voice",                         IS_OBJ(discord_voice_keys) },
 	{ "pluralkit",                     IS_OBJ(discord_pluralkit_keys) },
 	{ "ackReaction",                   IS_STR },
-	{ "ackReactionScope",              IS_WORD("group-mentions", "group-all", "direct", "all", "off",
-	  "none") },
+	{ "ackReactionScope",              IS_WORD("group-mentions", "group-all", "direct", "all",
+	  "off", "none") },
 	{ "activity",                      IS_STR },
 	{ "status",                        IS_WORD("online", "dnd", "idle", "invisible") },
 	{ "autoPresence",                  IS_OBJ(discord_auto_presence_keys) },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys of the channels of openclaw.json from M to S.
- * creel reads of them only which tools a group has; the rest is here because a file with a wrong key is refused by
- * upstream, and so under compat.
+ * creel reads of them only which tools a group has; the rest is here because a file with a wrong key is
+ * refused by upstream, and so under compat.
  */
 #include "config/openclaw_chat_priv.h"
 

@@ -480,7 +480,7 @@ static const struct shape_key plugins_load_keys[] = {
 };
 
 static const struct shape_key slots_keys[] = {
-	{ "memory",         IS_STR },
+	{ "memory",         IS_SPELLED(TEXT_MEMORY_SLOT) },
 	{ "contextEngine",  IS_STR },
 	{ 0 },
 };

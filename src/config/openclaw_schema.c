@@ -203,16 +203,31 @@ static bool key_counts(struct oc *o, const struct shape *s, const struct shape_k
 	return o->compat || !s->part || k->flags & KEY_READ;
 }
 
+/* An account of a channel has the keys of the channel. */
+static void check_accounts(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
+{
+	const struct shape account = { .kinds = K_OBJ, .keys = s->keys, .below = true };
+
+	for (size_t i = 0; i < v->obj.n; i++) {
+		const struct trail down = { .up = t, .key = v->obj.m[i].key };
+
+		check(o, &account, &v->obj.m[i].v, &down);
+	}
+}
+
 static void check_member(struct oc *o, const struct shape *s, const struct member *m, const struct trail *t)
 {
 	const struct trail down = { .up = t, .key = m->key };
 	const struct shape_key *k = find_key(s->keys, m->key);
 
-	if (k && k->flags & KEY_LIST && !o->from_list)
+	if (k && ((k->flags & KEY_LIST && !o->from_list) || (k->flags & KEY_TOP && s->below) ||
+		  (k->flags & KEY_BELOW && !s->below)))
 		k = NULL;
 	if (k) {
 		if (key_counts(o, s, k, m, t))
 			check(o, &k->v, &m->v, &down);
+		if (k->flags & KEY_ACCOUNTS && m->v.kind == VALUE_OBJ)
+			check_accounts(o, s, &m->v, &down);
 	} else if (s->each) {
 		if (!oc_text_ok((enum shape_text)s->key_text, m->key))
 			oc_bad(o, &down, &m->v, "bad_name", "the name is not accepted, accepted: %s",
@@ -225,6 +240,8 @@ static void check_member(struct oc *o, const struct shape *s, const struct membe
 
 static void check_object(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
+	if (s->max_items > 0 && v->obj.n > s->max_items)
+		oc_bad(o, t, v, "too_many", "%zu names, accepted: at most %u", v->obj.n, s->max_items);
 	for (size_t i = 0; i < v->obj.n; i++)
 		check_member(o, s, &v->obj.m[i], t);
 	for (const struct shape_key *k = s->keys; k && k->name; k++)
@@ -291,6 +308,7 @@ static void check(struct oc *o, const struct shape *s, const struct value *v, co
 {
 	size_t errors = o->l->diags->n_errors;
 
+	s = s->same ? s->same : s;
 	if (s->kinds == K_ANY)
 		return;
 	if (s->any) {
@@ -302,6 +320,11 @@ static void check(struct oc *o, const struct shape *s, const struct value *v, co
 		bad_value(o, s, v, t);
 	else if (s->check != CHECK_NONE && o->l->diags->n_errors == errors)
 		oc_check_more(o, s->check, v, t);
+}
+
+void oc_check_shape(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
+{
+	check(o, s, v, t);
 }
 
 void oc_check(struct oc *o, const struct value *root)

@@ -50,6 +50,7 @@ enum shape_check {
 	CHECK_MCP,       /* an MCP server */
 	CHECK_PROVIDERS, /* model providers that nobody knows say where they are */
 	CHECK_TALK,      /* the provider is one of providers */
+	CHECK_ARCHIVE,   /* one of four numbers of minutes */
 	CHECK_HOOKS,     /* a session that stays needs a key */
 	CHECK_COUNT_
 };
@@ -91,6 +92,25 @@ enum shape_text {
 	TEXT_ROLE,
 	TEXT_HEADER,
 	TEXT_REPOSITORY,
+	TEXT_MEMORY_SLOT,
+	TEXT_DIGITS,
+	TEXT_URI,
+	TEXT_WS_URL,
+	TEXT_HTTP_PREFIX,
+	TEXT_HTTPS,
+	TEXT_HTTP_NO_LOGIN,
+	TEXT_RELAY,
+	TEXT_FEISHU,
+	TEXT_EMAIL,
+	TEXT_UUID,
+	TEXT_ACCOUNT,
+	TEXT_PEER,
+	TEXT_HANDLE,
+	TEXT_WAKE_NAME,
+	TEXT_SOCKET,
+	TEXT_FILE_NAME,
+	TEXT_OPENAI_PROFILE,
+	TEXT_SHELL_VARIABLE,
 	TEXT_COUNT_
 };
 bool oc_text_ok(enum shape_text text, struct str s);
@@ -107,9 +127,10 @@ struct shape {
 	bool part : 1;           /* documents mode looks only behind the keys that are marked READ */
 	unsigned text : 6;       /* enum shape_text of a string */
 	unsigned key_text : 6;   /* enum shape_text of the keys that are not in `keys` */
-	unsigned max_len : 11;   /* of a string, as JavaScript counts; 0: any */
+	unsigned max_len : 15;   /* of a string, as JavaScript counts; 0: any */
 	unsigned min_items : 2;  /* of an array */
 	unsigned max_items : 10; /* 0: any */
+	bool below : 1;          /* keys marked KEY_TOP are none here, those marked KEY_BELOW are */
 	bool open : 1;   /* documents mode leaves unknown keys alone, unless they look like a known one */
 	double min, max; /* of a number, when min != max */
 	const char *const *words;  /* a string is one of these; NULL: any */
@@ -118,6 +139,7 @@ struct shape {
 		*each; /* an object: what stands behind the keys that are not in `keys`; NULL: none do */
 	const struct shape_key *keys;
 	const struct shape *const *any; /* one of these fits; NULL ends them */
+	const struct shape *same;       /* this one instead */
 };
 
 enum shape_flag {
@@ -126,8 +148,11 @@ enum shape_flag {
 	KEY_OLD =
 		1
 		<< 2, /* of an older release: refused under compat; else a warning, `now` says the new name */
-	KEY_OURS = 1 << 3, /* of the fork with two networks: refused under compat */
-	KEY_LIST = 1 << 4, /* belongs to agents.list alone */
+	KEY_OURS = 1 << 3,     /* of the fork with two networks: refused under compat */
+	KEY_LIST = 1 << 4,     /* belongs to agents.list alone */
+	KEY_ACCOUNTS = 1 << 5, /* a map of objects with the same keys as this one, `below` */
+	KEY_TOP = 1 << 6,      /* not in such an object */
+	KEY_BELOW = 1 << 7,    /* only in such an object */
 };
 
 struct shape_key {
@@ -168,6 +193,7 @@ extern const struct shape_key oc_secret_keys[], oc_model_keys[];
 extern const struct shape_key oc_sandbox_keys[];                      /* openclaw_keys_sandbox.c */
 extern const struct shape_key oc_defaults_keys[], oc_agent_keys[];    /* openclaw_keys_agents.c */
 extern const struct shape_key oc_tools_keys[], oc_agent_tools_keys[]; /* openclaw_keys_tools.c */
+extern const struct shape_key oc_channels_keys[];                     /* openclaw_keys_chat.c */
 
 /* openclaw_keys_app.c, openclaw_keys_gateway.c, openclaw_keys_models.c: looked at under compat alone */
 extern const struct shape oc_one_access_groups, oc_one_surfaces;
@@ -180,6 +206,7 @@ extern const struct shape_key oc_meta_keys[], oc_wizard_keys[], oc_diagnostics_k
 	oc_memory_keys[], oc_skills_keys[], oc_plugins_keys[];
 
 typedef void shape_checker(struct oc *o, const struct value *v, const struct trail *t);
+void oc_check_shape(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t);
 /* The check behind a shape; its types are right already. */
 void oc_check_more(struct oc *o, enum shape_check check, const struct value *v, const struct trail *t);
 /* openclaw_rules.c: those of them that look at parts of OpenClaw which creel does not read */

@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The spellings that strings and names of openclaw.json have: one function for each, and what it accepts in words. */
-#include "config/openclaw_shape_priv.h"
+#include "config/openclaw_text_priv.h"
 
 #include "base/parse.h"
 #include "base/utf8.h"
-
-static bool is_lower(char c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static bool is_alnum(char c)
-{
-	return is_lower(c) || is_upper(c) || is_digit(c);
-}
-
-static bool all_of(struct str s, bool (*ok)(char))
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ok(s.p[i]))
-			return false;
-	return true;
-}
 
 static bool is_colour(struct str s)
 {
@@ -49,19 +16,9 @@ static bool is_accent(struct str s)
 	return str_eq(s, STR("theme")) || (s.n > 0 && s.p[0] == '#' && is_colour(s));
 }
 
-static bool is_variable_char(char c)
-{
-	return is_upper(c) || is_digit(c) || c == '_';
-}
-
 static bool is_variable(struct str s)
 {
 	return s.n >= 1 && s.n <= 128 && is_upper(s.p[0]) && all_of(s, is_variable_char);
-}
-
-static bool is_alias_char(char c)
-{
-	return is_lower(c) || is_digit(c) || c == '_' || c == '-';
 }
 
 static bool is_alias(struct str s)
@@ -235,7 +192,7 @@ static bool is_label(struct str s)
 	return s.n >= 1 && s.n <= 63;
 }
 
-static bool all_labels(struct str s)
+bool oc_all_labels(struct str s)
 {
 	struct str label;
 
@@ -256,8 +213,8 @@ static bool is_domain(struct str s)
 {
 	struct str head, last;
 
-	return s.n <= 220 && str_cut_last(s, '.', &head, &last) && all_labels(s) && !all_of(last, is_digit) &&
-	       !is_address(s);
+	return s.n <= 220 && str_cut_last(s, '.', &head, &last) && oc_all_labels(s) &&
+	       !all_of(last, is_digit) && !is_address(s);
 }
 
 /* An exact host: dots at the end are left off, brackets around an address too. */
@@ -273,7 +230,7 @@ static bool is_exact_host(struct str s)
 	for (size_t i = 0; i < s.n; i++)
 		if ((unsigned char)s.p[i] >= 0x80) /* becomes ASCII somehow */
 			return utf8_valid(s);
-	return s.n > 0 && s.n <= 253 && all_labels(s);
+	return s.n > 0 && s.n <= 253 && oc_all_labels(s);
 }
 
 bool oc_is_model(struct str s)
@@ -397,6 +354,30 @@ static bool is_repository(struct str s)
 }
 
 /* clang-format off */
+/* The plugins that OpenClaw ships. */
+static const char *const plugins[] = {
+	"a2a", "active-memory", "admin-http-rpc", "alibaba", "anthropic", "apple-fm", "azure-speech", "beam", "bonjour",
+	"browser", "canvas", "clawrouter", "code-mode-quickjs", "copilot-proxy", "crabbox", "cua-computer", "deepgram",
+	"device-pair", "document-extract", "elevenlabs", "fal", "file-transfer", "geolocation", "github",
+	"github-copilot", "google", "huggingface", "imap", "linux-node", "litellm", "llm-task", "lmstudio", "logbook",
+	"memory-core", "memory-lancedb", "memory-wiki", "microsoft", "microsoft-foundry", "migrate-claude",
+	"migrate-hermes", "minimax", "nvidia", "oc-path", "ollama", "onepassword", "openai", "opencode-go", "openrouter",
+	"policy", "reef", "runway", "senseaudio", "session-share", "sglang", "talk-voice", "telegram", "together",
+	"tts-local-cli", "vault", "vllm", "web-readability", "webhooks", "workboard", "xai",
+};
+/* clang-format on */
+
+static bool is_memory_slot(struct str s)
+{
+	struct str name = oc_trim(s);
+
+	for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+		if (str_eq(name, str_z(plugins[i])))
+			return true;
+	return name.n == 0 || str_eq_nocase(name, STR("none"));
+}
+
+/* clang-format off */
 static const struct {
 	bool (*ok)(struct str s);
 	const char *accepted;
@@ -435,6 +416,25 @@ static const struct {
 	[TEXT_ROLE]          = { is_role,          "a name of at most 128 characters" },
 	[TEXT_HEADER]        = { is_header,        "the name of a header" },
 	[TEXT_REPOSITORY]    = { is_repository,    "host/owner/repository in lower case" },
+	[TEXT_MEMORY_SLOT]   = { is_memory_slot,   "a plugin that OpenClaw has, or 'none'" },
+	[TEXT_DIGITS]        = { oc_is_digits,        "digits" },
+	[TEXT_URI]           = { oc_is_uri,           "a URL" },
+	[TEXT_WS_URL]        = { oc_is_ws_url,        "a ws or wss URL" },
+	[TEXT_HTTP_PREFIX]   = { oc_is_http_prefix,   "an http or https URL" },
+	[TEXT_HTTPS]         = { oc_is_https,         "an https URL" },
+	[TEXT_HTTP_NO_LOGIN] = { oc_is_http_no_login, "an http or https URL without a user" },
+	[TEXT_RELAY]         = { oc_is_relay,         "scheme and host of an http or https URL" },
+	[TEXT_FEISHU]        = { oc_is_feishu,        "'feishu', 'lark' or an https URL" },
+	[TEXT_EMAIL]         = { oc_is_email,         "an address like a@b.example" },
+	[TEXT_UUID]          = { oc_is_uuid,          "a UUID" },
+	[TEXT_ACCOUNT]       = { oc_is_account,       "lower case letters, digits, '_' and '-', at most 64" },
+	[TEXT_PEER]          = { oc_is_peer,          "lower case letters, digits and '._-', at most 64" },
+	[TEXT_HANDLE]        = { oc_is_handle,        "lower case letters, digits, '_' and '-', at most 63" },
+	[TEXT_WAKE_NAME]     = { oc_is_wake_name,     "one or two words in lower case" },
+	[TEXT_SOCKET]        = { oc_is_socket,        "the absolute path of a socket" },
+	[TEXT_FILE_NAME]     = { oc_is_file_name,     "the name of a file" },
+	[TEXT_OPENAI_PROFILE] = { oc_is_openai_profile, "openai:<name>" },
+	[TEXT_SHELL_VARIABLE] = { oc_is_shell_variable, "the name of a variable in capitals" },
 };
 /* clang-format on */
 
