@@ -151,6 +151,10 @@ int run_plan(struct run *r, struct err *e)
 
 /* ---- during ---- */
 
+/*
+ * Blocked before anything is made: a signal that comes during the start is passed on once there is somebody to pass it to,
+ * and never ends us with a cgroup and a directory left behind.
+ */
 static int open_signals(void)
 {
 	static const int forwarded[] = {
@@ -216,9 +220,8 @@ static void let_go_of_streams(const struct run *r)
 			(void)dup2(null, fd);
 }
 
-static int serve(struct run *r, struct err *e)
+static int serve(struct run *r, int signals, struct err *e)
 {
-	_cleanup_close_ int signals = open_signals();
 	_cleanup_(tty_closep) struct tty *tty = NULL;
 	int rc = 0;
 
@@ -352,7 +355,8 @@ static int start(struct run *r, struct err *e)
 int run_native(struct run *r, struct err *e)
 {
 	uint64_t begin = clock_mono_ns();
-	int rc = make_profile(r, e);
+	_cleanup_close_ int signals = open_signals();
+	int rc = signals < 0 ? err_sys(e, errno, "signalfd") : make_profile(r, e);
 
 	r->cgroup = CGROUP_EMPTY;
 	r->box = SANDBOX_NONE;
@@ -360,7 +364,7 @@ int run_native(struct run *r, struct err *e)
 		rc = start(r, e);
 	if (rc >= 0) {
 		let_go_of_streams(r);
-		rc = serve(r, e);
+		rc = serve(r, signals, e);
 	}
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
 	r->held = r->cgroup.have;
