@@ -425,15 +425,41 @@ static void check_no_bindings(struct oc *o, const struct value *v, const struct 
 	}
 }
 
-/* Upstream knows the channels that it ships; a plugin's own are refused like misspelled ones. */
+bool oc_is_plugin_named(const struct oc *o, struct str name)
+{
+	const struct value *allow = value_get(o->plugins, STR("allow"));
+
+	if (name.n == 0)
+		return false;
+	for (size_t i = 0; allow && allow->kind == VALUE_ARR && i < allow->arr.n; i++)
+		if (allow->arr.v[i].kind == VALUE_STR && str_eq(oc_trim(allow->arr.v[i].s), name))
+			return true;
+	return value_get(value_get(o->plugins, STR("entries")), name) != NULL;
+}
+
+/* Upstream knows the channels that it ships, and those of plugins that the file mentions. */
+static void check_channel(struct oc *o, const struct member *m, const struct trail *t)
+{
+	const struct shape_key *common = oc_channels_keys;
+	struct value alone = { .kind = VALUE_OBJ, .line = m->line, .col = m->col, .obj = { NULL, 1 } };
+	static const struct shape all = IS_OBJ(oc_channels_keys);
+	struct member copy = *m;
+	bool is_common = str_eq(m->key, str_z(common[0].name)) || str_eq(m->key, str_z(common[1].name));
+
+	if (!is_common &&
+	    (o->plugins_missing || (!oc_is_channel(m->key, false) && oc_is_plugin_named(o, oc_trim(m->key)))))
+		return;
+	alone.obj.m = &copy;
+	oc_check_shape(o, &all, &alone, t);
+}
+
 static void check_channels(struct oc *o, const struct value *v, const struct trail *t)
 {
-	static const struct shape all = IS_OBJ(oc_channels_keys);
-
 	if (!o->compat)
 		return;
 	check_no_bindings(o, v, t);
-	oc_check_shape(o, &all, v, t);
+	for (size_t i = 0; i < v->obj.n; i++)
+		check_channel(o, &v->obj.m[i], t);
 }
 
 static void check_archive(struct oc *o, const struct value *v, const struct trail *t)

@@ -333,8 +333,7 @@ static void check_search(struct oc *o, const struct value *root, const struct tr
 {
 	static const char *const shipped[] = { "gemini", "grok", "minimax", "ollama" };
 	const struct trail t = { .up = top, .key = STR("tools.web.search.provider") };
-	const struct value *provider = value_path(root, "tools.web.search.provider"),
-			   *allow = value_path(root, "plugins.allow");
+	const struct value *provider = value_path(root, "tools.web.search.provider");
 	struct str name;
 
 	if (!provider || provider->kind != VALUE_STR)
@@ -343,10 +342,7 @@ static void check_search(struct oc *o, const struct value *root, const struct tr
 	for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++)
 		if (str_eq(name, str_z(shipped[i])))
 			return;
-	for (size_t i = 0; allow && i < allow->arr.n; i++)
-		if (name.n > 0 && str_eq(oc_trim(allow->arr.v[i].s), name))
-			return;
-	if (name.n == 0 || !value_get(value_path(root, "plugins.entries"), name))
+	if (name.n == 0 || (!o->plugins_missing && !oc_is_plugin_named(o, name)))
 		oc_bad(o, &t, provider, "search_provider",
 		       "OpenClaw does not have it, accepted: 'gemini', 'grok', 'minimax', 'ollama', or the plugin in plugins");
 }

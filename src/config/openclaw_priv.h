@@ -34,6 +34,8 @@ struct oc {
 	const struct value *from_list; /* agents.entries, when it was made of agents.list */
 	struct oc_var *vars;
 	size_t n_vars, cap_vars;
+	const struct value *plugins; /* of the file; NULL: none */
+	bool plugins_missing;        /* some lie where nothing is: what only they know is not asked for */
 };
 
 /* The way to a value, kept on the stack: most values are fine, and their names are never needed. */
@@ -102,6 +104,7 @@ struct str oc_default_agent(struct oc *o, const struct value *root);
 
 /* openclaw_schema.c */
 void oc_check(struct oc *o, const struct value *root);
+bool oc_is_plugin_named(const struct oc *o, struct str name); /* in plugins.entries or plugins.allow */
 /* openclaw_cross.c: what one value says about another far away. */
 void oc_check_cross(struct oc *o, const struct value *root);
 /* openclaw_map.c, openclaw_map_tools.c */

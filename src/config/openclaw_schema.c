@@ -3,6 +3,7 @@
  * Walks the tree along the tables. A wrong value is told with what is accepted there; a wrong key with what
  * it may have meant. Everything that is wrong is told, not only the first thing.
  */
+#include "config/load_priv.h"
 #include "config/openclaw_shape_priv.h"
 
 #include <math.h>
@@ -120,12 +121,21 @@ static size_t length_of(struct str s)
 	return n;
 }
 
-static bool word_ok(const struct shape *s, struct str text)
+static bool spelling_ok(const struct oc *o, const struct shape *s, struct str text)
+{
+	bool of_plugins = s->text == TEXT_TARGET || s->text == TEXT_MEMORY_SLOT;
+
+	if (of_plugins && o->plugins_missing)
+		return s->text == TEXT_MEMORY_SLOT || oc_trim(text).n > 0;
+	return oc_text_ok((enum shape_text)s->text, text);
+}
+
+static bool word_ok(const struct oc *o, const struct shape *s, struct str text)
 {
 	if (!s->words) {
 		text = s->trim ? oc_trim(text) : text;
 		return text.n >= s->min_len && (s->max_len == 0 || length_of(text) <= s->max_len) &&
-		       oc_text_ok((enum shape_text)s->text, text);
+		       spelling_ok(o, s, text);
 	}
 	for (size_t i = 0; s->words[i]; i++)
 		if (str_eq(text, str_z(s->words[i])))
@@ -271,7 +281,7 @@ static bool kind_ok(struct oc *o, const struct shape *s, const struct value *v, 
 		return false;
 	switch (v->kind) {
 	case VALUE_STR:
-		return word_ok(s, v->s);
+		return word_ok(o, s, v->s);
 	case VALUE_INT:
 	case VALUE_NUM:
 		return number_ok(s, v);
@@ -327,9 +337,23 @@ void oc_check_shape(struct oc *o, const struct shape *s, const struct value *v, 
 	check(o, s, v, t);
 }
 
+/* Upstream keeps what it cannot check until the plugins are back. */
+static bool are_missing(struct oc *o)
+{
+	const struct value *paths = value_path(o->plugins, "load.paths");
+
+	for (size_t i = 0; paths && paths->kind == VALUE_ARR && i < paths->arr.n; i++)
+		if (paths->arr.v[i].kind == VALUE_STR && oc_trim(paths->arr.v[i].s).n > 0 &&
+		    !load_exists(o->l, oc_path_expand(o, paths->arr.v[i].s)))
+			return true;
+	return false;
+}
+
 void oc_check(struct oc *o, const struct value *root)
 {
 	const struct trail top = { 0 };
 
+	o->plugins = o->compat ? value_get(root, STR("plugins")) : NULL;
+	o->plugins_missing = are_missing(o);
 	check(o, &oc_root, root, &top);
 }

@@ -98,6 +98,8 @@ static bool in_words(const char *words, struct str upper)
 {
 	const char *hit = words;
 
+	if (upper.n == 0)
+		return false;
 	while ((hit = memmem(hit, strlen(hit), upper.p, upper.n)) != NULL) {
 		if (hit[-1] == ' ' && hit[upper.n] == ' ')
 			return true;

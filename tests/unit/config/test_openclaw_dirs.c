@@ -147,6 +147,7 @@ TEST(a_variable_may_refer_to_another_one_and_no_further)
 	check_root("A:'/q',V:'${A}/r'", "${V}", "/q/r");
 	check_root("V:'${A}',A:'${B}',B:'/b'", "${V}|${A}", "${V}|/b");
 	check_root("V:'${NO}'", "${V}", "${V}");
+	check_root("'':'${NO}'", "${V}", "${V}");
 	check_root("LD_V:'${A}',A:'/q'", "${LD_V}", "${LD_V}");
 	check_root("V:'${A}$${B}',A:'/q'", "${V}", "${V}");
 }
