@@ -76,6 +76,7 @@ int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth
 struct tty;
 int tty_open(struct tty **ret, struct err *e); /* raw mode; restored by tty_close */
 void tty_attach(struct tty *t, int master);
+void tty_size(uint16_t *rows, uint16_t *columns); /* of our own terminal; 0 = we have none */
 /* Until the PTY is closed, or one of the two becomes readable. */
 int tty_relay(struct tty *t, int control, int signals, struct err *e);
 struct tty *tty_close(struct tty *t);

@@ -127,6 +127,8 @@ static int make_profile(struct run *r, struct err *e)
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)
 		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
+	if (r->cli->tty)
+		tty_size(&r->profile.rows, &r->profile.columns);
 	for (size_t i = 0; rc >= 0 && i < r->profile.n_mounts; i++)
 		if (r->profile.mounts[i].overlay) {
 			r->upper = r->profile.mounts[i].upper;

@@ -59,11 +59,25 @@ struct tty *tty_close(struct tty *t)
 	return NULL;
 }
 
+static bool own_size(struct winsize *w)
+{
+	return ioctl(STDIN_FILENO, TIOCGWINSZ, w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, w) == 0;
+}
+
+void tty_size(uint16_t *rows, uint16_t *columns)
+{
+	struct winsize w = { 0 };
+
+	(void)own_size(&w);
+	*rows = w.ws_row;
+	*columns = w.ws_col;
+}
+
 static void copy_size(const struct tty *t)
 {
 	struct winsize w;
 
-	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0)
+	if (own_size(&w))
 		(void)ioctl(t->master, TIOCSWINSZ, &w);
 }
 

@@ -33,6 +33,7 @@ struct profile {
 	struct str path; /* where argv[0] is looked for when it has no slash */
 	struct str cwd;
 	bool tty;
+	uint16_t rows, columns; /* of its terminal at the start; 0 = unknown */
 
 	/* who: uid and gid outside, inside; with two users also the warden's */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;

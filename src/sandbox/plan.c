@@ -267,7 +267,7 @@ static int add_all(struct build *b, struct err *e)
 	(void)add(b, STEP_SEAL, STR("/"), STR(""));
 	(void)add(b, STEP_PIVOT, STR("/"), STR(""));
 	if (p->tty)
-		(void)add(b, STEP_TTY, STR(""), STR(""));
+		add_x(b, STEP_TTY, STR(""), p->rows, p->columns);
 	(void)add(b, STEP_HOSTNAME, p->hostname, STR(""));
 	(void)add(b, STEP_LO_UP, STR(""), STR(""));
 	(void)add(b, STEP_KEYRING, STR(""), STR(""));

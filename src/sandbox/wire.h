@@ -39,7 +39,7 @@ enum step_kind {
 	STEP_DEVPTS,   /* a = target */
 	STEP_SEAL,     /* the root tmpfs becomes read-only */
 	STEP_PIVOT,
-	STEP_TTY,      /* a PTY in the new devpts; the master goes to creel */
+	STEP_TTY,      /* a PTY in the new devpts, x = rows, y = columns; the master goes to creel */
 	STEP_HOSTNAME, /* a = name */
 	STEP_LO_UP,
 	STEP_RLIMIT, /* x = resource, y = value */

@@ -28,16 +28,17 @@ static long note(struct warden *w, long err, const char *text)
 
 long do_tty(struct warden *w, const struct step *s)
 {
+	/* Set here: a program that asks before creel has the master would find no size at all. */
+	const uint16_t size[4] = { (uint16_t)s->x, (uint16_t)s->y, 0, 0 };
 	struct warden_report m = { .msg = MSG_TTY };
 	int unlock = 0;
 	long slave, r, master = SYS4(openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0);
 
-	(void)s;
 	if (master < 0)
 		return note(w, master, "open a terminal of our own");
 	r = SYS3(ioctl, master, TIOCSPTLCK, &unlock);
 	slave = r < 0 ? r : SYS3(ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	r = slave;
+	r = slave < 0 ? slave : SYS3(ioctl, master, TIOCSWINSZ, size);
 	/* It was born with our user; programs open it again by its name. */
 	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS)
 		r = SYS3(fchown, slave, w->plan->inner_uid, -1);
