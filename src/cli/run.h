@@ -35,8 +35,8 @@ struct run {
 	struct diags diags;
 
 	struct profile profile;
-	char private_dir[4096]; /* upper layers; empty = none was made */
-	int private_fd;         /* locked while we live */
+	char private_dir[4096]; /* upper layers; empty = none */
+	int private_fd;         /* locked, when the warden has gone too early; closed at our end */
 	struct str upper, lower;
 	struct cgroup cgroup;
 	struct cgroup_limits limits;
@@ -68,7 +68,8 @@ int run_plan(struct run *r, struct err *e); /* --plan */
 int run_on_host(struct run *r, struct err *e);
 
 /* run_dirs.c */
-int run_make_private_dir(struct run *r, struct err *e);
+int run_name_private_dir(struct run *r, struct err *e); /* the warden makes it */
+void run_lock_private_dir(struct run *r);               /* when the warden cannot any more */
 void run_remove_private_dir(struct run *r);
 int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth it */
 

@@ -3,8 +3,9 @@
  * The private directory of one run, below <state>: --state-dir, $XDG_STATE_HOME/creel or ~/.local/state/creel; for root
  * /var/lib/creel, because the sandbox is another user then and could not pass through /root.
  *
- * It is live/<id>, locked, as long as we live; it moves to runs/<id> when there are changes to keep. What nobody has locked
- * any more was left by a creel that was killed, and the next run removes it.
+ * It is live/<id>, made and locked by the warden, as long as we live; it moves to runs/<id> when there are changes to keep. When
+ * we are killed the warden removes it. What nobody has locked any more was left by a creel and a warden that were killed
+ * together, and the next run removes it.
  */
 #include "cli/run.h"
 
@@ -199,48 +200,33 @@ static int open_kind(const struct run *r, const char *kind, const char *id, char
 	return rc < 0 ? rc : TAKE_FD(fd);
 }
 
-/* Locked before it has its name, so that nobody takes it for abandoned; and never one that was there already. */
-static int make_locked(struct run *r, int live, const char *id, struct err *e)
-{
-	char fresh[64];
-
-	(void)snprintf(fresh, sizeof(fresh), ".%s", id);
-	if (mkdirat(live, fresh, 0700) < 0)
-		return err_sys(e, errno, "create '%s'", r->private_dir);
-	r->private_fd = openat(live, fresh, DIR_FLAGS);
-	if (r->private_fd < 0 || flock(r->private_fd, LOCK_EX | LOCK_NB) < 0 ||
-	    renameat2(live, fresh, live, id, RENAME_NOREPLACE) < 0) {
-		(void)err_sys(e, errno, "create '%s'", r->private_dir);
-		(void)unlinkat(live, fresh, AT_REMOVEDIR);
-		r->private_fd = fd_close(r->private_fd);
-		return -1;
-	}
-	return 0;
-}
-
-int run_make_private_dir(struct run *r, struct err *e)
+int run_name_private_dir(struct run *r, struct err *e)
 {
 	_cleanup_close_ int live = FD_NONE;
 	char id[32];
-	int rc;
 
 	(void)snprintf(id, sizeof(id), "%llx-%d", (unsigned long long)clock_unix_ms(), getpid());
-	rc = live = open_kind(r, "live", id, r->private_dir, sizeof(r->private_dir), e);
-	if (rc >= 0) {
-		sweep(live);
-		rc = make_locked(r, live, id, e);
-	}
-	if (rc < 0)
+	live = open_kind(r, "live", id, r->private_dir, sizeof(r->private_dir), e);
+	if (live < 0) {
 		r->private_dir[0] = '\0';
-	return rc < 0 ? rc : 0;
+		return live;
+	}
+	sweep(live);
+	return 0;
+}
+
+/* The warden, which holds the lock, was killed: another creel would take it for abandoned while we look at it. */
+void run_lock_private_dir(struct run *r)
+{
+	r->private_fd = r->private_dir[0] ? open(r->private_dir, DIR_FLAGS) : FD_NONE;
+	if (r->private_fd >= 0)
+		(void)flock(r->private_fd, LOCK_EX | LOCK_NB);
 }
 
 void run_remove_private_dir(struct run *r)
 {
-	if (r->private_dir[0]) {
+	if (r->private_dir[0])
 		remove_tree(AT_FDCWD, r->private_dir);
-		r->private_fd = fd_close(r->private_fd);
-	}
 	r->private_dir[0] = '\0';
 }
 
@@ -260,6 +246,5 @@ int run_keep_private_dir(struct run *r, struct err *e)
 	r->upper = arena_printf(r->cli->arena, "%s" STR_FMT, kept,
 				STR_ARG(str_from(r->upper, strlen(r->private_dir))));
 	memcpy(r->private_dir, kept, sizeof(kept));
-	r->private_fd = fd_close(r->private_fd);
 	return r->cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
 }

@@ -123,7 +123,7 @@ static int make_profile(struct run *r, struct err *e)
 	int rc = make_env(r, &in.env, e);
 
 	if (rc >= 0 && wants_overlay(r->decision))
-		rc = run_make_private_dir(r, e);
+		rc = run_name_private_dir(r, e);
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)
 		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
@@ -147,7 +147,6 @@ int run_plan(struct run *r, struct err *e)
 		rc = plan_build(&r->profile, &plan, e);
 	if (rc >= 0)
 		plan_print(buf_str(&plan), r->cli->out);
-	run_remove_private_dir(r);
 	return rc < 0 ? rc : 0;
 }
 
@@ -328,6 +327,7 @@ static void note_loss(struct run *r)
 {
 	if (r->last.msg != MSG_READY)
 		return;
+	run_lock_private_dir(r);
 	r->last.msg = MSG_EXIT;
 	r->last.reason = REASON_SIGNAL;
 	r->last.value = SIGKILL;
@@ -354,6 +354,16 @@ static int start(struct run *r, struct err *e)
 	return rc;
 }
 
+static int conclude(struct run *r, struct err *e)
+{
+	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
+		judge(r);
+		return collect_changes(r, e);
+	}
+	run_remove_private_dir(r);
+	return never_started(r, e);
+}
+
 int run_native(struct run *r, struct err *e)
 {
 	uint64_t begin = clock_mono_ns();
@@ -372,13 +382,12 @@ int run_native(struct run *r, struct err *e)
 	r->held = r->cgroup.have;
 	r->held_by = r->cgroup.version;
 	cgroup_stat(&r->cgroup, &r->stat);
+	if (rc < 0)
+		sandbox_done(&r->box); /* it may still run */
+	note_loss(r);
+	rc = conclude(r, e);
+	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
-	note_loss(r);
-	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
-		judge(r);
-		return collect_changes(r, e);
-	}
-	run_remove_private_dir(r);
-	return never_started(r, e);
+	return rc;
 }

@@ -49,6 +49,7 @@ struct profile {
 	size_t n_links;
 	const struct profile_mount *mounts;
 	size_t n_mounts;
+	struct str private_dir;  /* of this run alone, made by the warden: the overlays' upper and work */
 	const struct str *files; /* pairs: path, content */
 	size_t n_files;
 	const struct source *devices;

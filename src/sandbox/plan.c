@@ -392,6 +392,7 @@ static void lay_out(struct build *b, struct plan_header *h, struct buf *offsets)
 	const struct profile *p = b->p;
 
 	h->path = p->path.n ? add_str(b, p->path) : 0;
+	h->private_dir = p->private_dir.n ? add_str(b, p->private_dir) : 0;
 	h->argc = (uint32_t)p->argv.n;
 	h->envc = (uint32_t)p->env.n;
 	h->argv = sizeof(*h);

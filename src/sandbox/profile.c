@@ -22,43 +22,15 @@ struct making {
 	size_t n;
 };
 
-/* The sandbox's user must be able to pass through it; for root that is another user than ours. */
-static int give_private_dir(const struct profile_input *in, const struct profile *p, struct err *e)
+/* Only their names: the warden makes them, so that somebody is there to remove them from the first moment on. */
+static int name_layers(struct making *m, struct profile_mount *pm, struct err *e)
 {
-	if (in->private_dir.n && p->two_users && chown(in->private_dir.p, p->outer_uid, p->outer_gid) < 0)
-		return err_sys(e, errno, "give '%s' to the sandbox's user", in->private_dir.p);
-	return 0;
-}
+	struct str dir = m->in->private_dir;
 
-/* A directory of ours below private_dir, readable by the payload's user. */
-static int make_private(struct making *m, const struct profile *p, const char *name, struct str *ret,
-			struct err *e)
-{
-	struct str path =
-		arena_printf(m->a, "%.*s/%s", (int)m->in->private_dir.n, m->in->private_dir.p, name);
-
-	if (m->a->failed)
-		return err_sys(e, ENOMEM, "profile");
-	if (mkdir(path.p, 0700) < 0 && errno != EEXIST)
-		return err_sys(e, errno, "create '%s'", path.p);
-	if (p->two_users && chown(path.p, p->outer_uid, p->outer_gid) < 0)
-		return err_sys(e, errno, "give '%s' to the sandbox's user", path.p);
-	*ret = path;
-	return 0;
-}
-
-static int make_overlay(struct making *m, const struct profile *p, struct profile_mount *pm, struct err *e)
-{
-	char name[32];
-	int r;
-
-	(void)snprintf(name, sizeof(name), "upper%zu", m->n);
-	r = make_private(m, p, name, &pm->upper, e);
-	if (r < 0)
-		return r;
-	(void)snprintf(name, sizeof(name), "work%zu", m->n);
 	pm->overlay = true;
-	return make_private(m, p, name, &pm->work, e);
+	pm->upper = arena_printf(m->a, "%.*s/upper%zu", (int)dir.n, dir.p, m->n);
+	pm->work = arena_printf(m->a, "%.*s/work%zu", (int)dir.n, dir.p, m->n);
+	return m->a->failed ? err_sys(e, ENOMEM, "profile") : 0;
 }
 
 /* A private workspace is made when it is not there yet; any other source must exist. */
@@ -124,7 +96,7 @@ static int add_mount(struct making *m, const struct profile *p, const struct mou
 		r = resolve_mount(m, mt, pm, &skip, e);
 	pm->idmap = p->two_users && mt->source != MOUNT_SCRATCH;
 	if (r >= 0 && !skip && mt->overlay)
-		r = make_overlay(m, p, pm, e);
+		r = name_layers(m, pm, e);
 	if (r >= 0 && !skip)
 		m->n++;
 	return r;
@@ -164,6 +136,7 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 				 .env = in->env,
 				 .cwd = d->workdir,
 				 .tty = in->tty,
+				 .private_dir = in->private_dir,
 				 .hostname = STR("sandbox"),
 				 .cgroup_fd = -1 };
 	if (in->argv.n == 0 || in->argv.v[0].n == 0)
@@ -173,9 +146,6 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 	fill_users(in, ret);
 	fill_limits(d, ret);
 	ret->landlock_abi = host_landlock_abi();
-	r = give_private_dir(in, ret, e);
-	if (r < 0)
-		return r;
 	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);
 	if (!m.mounts)
 		return err_sys(e, ENOMEM, "profile");

@@ -15,7 +15,7 @@ struct profile_input {
 	const struct decision *decision;
 	struct strs argv, env;  /* NAME=value, ready */
 	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
-	struct str private_dir; /* ours, 0700: upper and work of overlays are made in it */
+	struct str private_dir; /* the warden makes it: upper and work of overlays lie in it */
 	bool tty;
 	uint32_t uid, gid; /* of whoever asked */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */

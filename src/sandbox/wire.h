@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC 0x6e616c70u /* "plan" */
-#define PLAN_VERSION 1u
+#define PLAN_VERSION 2u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
 #define PLAN_MAX_ARGS 65536u /* arguments, and variables */
@@ -82,9 +82,10 @@ struct plan_header {
 	uint32_t strings, n_strings; /* offset and length; the last byte is NUL */
 	uint32_t argv, argc;         /* offset of argc string offsets */
 	uint32_t env, envc;
-	uint32_t path;     /* directories to look for argv[0] in, as PATH has them; 0 = argv[0] is a path */
-	uint32_t ns_flags; /* CLONE_NEW* */
-	int32_t cgroup_fd; /* v2: clone into it; -1 = none */
+	uint32_t path; /* directories to look for argv[0] in, as PATH has them; 0 = argv[0] is a path */
+	uint32_t private_dir; /* to be made, and removed if creel cannot; 0 = none */
+	uint32_t ns_flags;    /* CLONE_NEW* */
+	int32_t cgroup_fd;    /* v2: clone into it; -1 = none */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
 	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_PARENT_MAPS */
 	uint64_t timeout_ms;                         /* 0 = none */

@@ -62,8 +62,13 @@ def state_of(box):
     return box.state if box.user == "root" else box.home / ".local/state/creel"
 
 
-def assert_gone(watch, before, groups=True):
-    """groups=False: whoever would remove the cgroups was killed too. They are empty, and a later run sweeps them."""
+def left_in_state(box):
+    return [p for name in ("runs", "live") for p in (state_of(box) / name).glob("*")] + list((state_of(box) / "live").glob(".*"))
+
+
+def assert_gone(watch, before, groups=True, files=False):
+    """groups=False: whoever would remove the cgroups was killed too. They are empty, and a later run sweeps them.
+    files=True: somebody was left to remove the private directory, and there was nothing to keep."""
     assert wait_until(lambda: not watch.living(), 1), f"still running: {watch.living()}"
     assert wait_until(lambda: not watch.entered(), 1), f"namespaces in use: {watch.entered()}"
     if groups:
@@ -73,6 +78,8 @@ def assert_gone(watch, before, groups=True):
         with contextlib.suppress(OSError):
             os.rmdir(g)
     assert not watch.mounts(), watch.mounts()
+    if files:
+        assert wait_until(lambda: not left_in_state(watch.box), 1), left_in_state(watch.box)
     assert digest(watch.box.ws) == before, sorted(p.name for p in watch.box.ws.iterdir())
 
 
@@ -114,7 +121,7 @@ def test_kill_while_the_command_runs(light, victim, limited, access):
     kill(p, victim)
     p.wait(5)
     assert p.returncode in (-9, 128 + 9, 125), p.returncode
-    assert_gone(w, before, groups=victim != "all")
+    assert_gone(w, before, groups=victim != "all", files=victim != "all")
 
 
 @pytest.mark.parametrize("victim", ["creel", "outside", "inside", "all"])
@@ -133,38 +140,61 @@ def test_kill_at_any_moment_of_the_start(light, victim):
         w.look()
         p.kill()
         p.wait(5)
-        assert_gone(w, before, groups=False)
+        assert_gone(w, before, groups=False, files=victim == "creel")
 
 
-def test_kill_leaves_no_temporary_file(light):
-    """What a killed run leaves in the state directory is gone at the latest when the next one has run."""
-    for i in range(12):
-        p = light.spawn("sh", "-c", "echo x >made; exec sleep 60", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.004 * i)
+@pytest.mark.parametrize("command", ["true", "echo x >made; exec sleep 60"], ids=["short", "long"])
+def test_kill_leaves_no_temporary_file(light, command):
+    """Whenever it comes: before the command, while it runs, and while its end is being looked at."""
+    begin = time.monotonic()
+    light.run("true", report=False)
+    whole = (time.monotonic() - begin) * 1.5
+    for i in range(32):
+        p = light.spawn("sh", "-c", command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * i / 32)
         p.kill()
         p.wait()
-    time.sleep(0.3)
-    light.run("true", status=0)
-    left = [p for name in ("runs", "live") for p in (state_of(light) / name).glob("*")]
-    assert left == [], left
+        assert wait_until(lambda: not left_in_state(light), 1), left_in_state(light)
     assert not list(pathlib.Path("/tmp").glob("creel-[0-9]*")) and not list(light.home.glob("*.tmp"))
 
 
-def test_a_killed_run_with_a_deep_tree_is_swept(light):
-    """Deeper than a path can be, and without rights on some of it."""
-    p = light.spawn("sh", "-c", "./hog deep=.,2100; mkdir -p no/rights/here; chmod 0 no/rights; echo ready; exec sleep 60",
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+HOSTILE = r"""./hog deep=.,2100; mkdir -p no/rights/here 'a
+b' "$(printf '\033[2J')" "$(printf '\377\376')" ~1/~2/~3 ...; touch no/rights/here/x -- -rf; ln -s / root; ln -s ../../../.. up
+mkfifo p; ln -s /agent/loop loop; rm -f hog; chmod 0 no/rights no; echo ready; exec sleep 60"""
+
+
+def start_hostile(box):
+    """A run that has made a tree which is hard to remove: deeper than a path can be, without rights, with names of any bytes."""
+    p = box.spawn("sh", "-c", HOSTILE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     while p.stdout.readline() not in (b"ready\n", b""):
         pass
-    live = list((state_of(light) / "live").glob("*"))
+    live = list((state_of(box) / "live").glob("*"))
     assert len(live) == 1
-    light.run("true", status=0)
-    assert live[0].exists(), "a run that lives was swept"
+    depth = subprocess.run(["find", live[0], "-mindepth", "1000", "-maxdepth", "1001"], capture_output=True, check=False).stdout
+    assert depth, "the tree is not deep"
+    return p, live[0]
+
+
+def test_a_killed_run_with_a_hostile_tree_leaves_nothing(light):
+    before = digest(light.base / "ws")
+    outside = light.file("precious", "x")
+    p, _ = start_hostile(light)
     p.kill()
     p.wait()
-    time.sleep(0.2)
+    assert wait_until(lambda: not left_in_state(light), 1), left_in_state(light)
+    assert digest(light.base / "ws") == before and outside.read_text() == "x"
+
+
+def test_s16_killed_together_with_its_warden_it_is_swept_by_the_next_run(light):
+    p, live = start_hostile(light)
     light.run("true", status=0)
-    assert not live[0].exists()
+    assert live.exists(), "a run that lives was swept"
+    kill(p, "all")
+    p.wait()
+    assert live.exists(), "nobody was left who could have removed it: the test shows nothing"
+    assert wait_until(lambda: not subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True, check=False).stdout, 1)
+    light.run("true", status=0)
+    assert not left_in_state(light), left_in_state(light)
 
 
 def test_s07_no_ghost_files_after_fifty_kills(light):

@@ -55,7 +55,7 @@ long control_recv(struct warden_report *r, int flags)
 	return n == (long)sizeof(*r) ? 0 : n < 0 ? n : -EPROTO;
 }
 
-_Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what)
+void complain(struct warden *w, uint32_t step, long err, const char *what)
 {
 	size_t at = 0;
 
@@ -65,5 +65,10 @@ _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what)
 	if (what)
 		text_put(w->report.what, sizeof(w->report.what), &at, what);
 	(void)control_send(&w->report, -1);
+}
+
+_Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what)
+{
+	complain(w, step, err, what);
 	die(125);
 }

@@ -102,7 +102,7 @@ void idmap_prepare(struct warden *w)
 			continue;
 		fd = idmapped_tree(w, &w->steps[i]);
 		if (fd < 0)
-			fail(w, i, fd, "map the owner of the workspace");
+			fail_outside(w, fd, "map the owner of the workspace");
 		w->tree_fd[i] = (int)fd;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * The parent of pid 1, in the host's namespaces, where nothing inside can reach it: it writes the user map when creel is
  * root, holds the deadline, and ends everything when creel has gone. It has no death signal of its own, because it
- * outlives a killed creel to remove the cgroups that nobody else would; the closed channel tells it as surely.
+ * outlives a killed creel to remove the cgroups and the private directory that nobody else would; the closed channel tells it as surely.
  */
 #include "sandbox/warden/warden.h"
 
@@ -15,6 +15,7 @@
 
 #define P_PIDFD_ 3
 #define WEXITED_ 4
+#define SHUT_WR_ 1
 #define RMDIR_TRIES 250
 
 /* Written by us, who are root outside: the sandbox itself could not map a second user. */
@@ -149,13 +150,41 @@ static enum event watch(struct warden *w, long pid, int pidfd)
 	return wait_until(pidfd, now_ms() + p->grace_ms);
 }
 
-/* Inside hears of it, too, and may have ended before we were asked. */
-static bool creel_gone(void)
+/* Until creel has closed the channel; without `wait`: whether it has. Inside hears of it, too, and may have ended before us. */
+static bool creel_gone(bool wait)
 {
 	struct pollfd p = { .fd = WARDEN_FD_CONTROL, .events = 0 };
 	const struct __kernel_timespec now = { 0 };
+	long n;
 
-	return SYS5(ppoll, &p, 1, &now, 0, 0) != 0;
+	do
+		n = SYS5(ppoll, &p, 1, wait ? 0 : &now, 0, 0);
+	while (n == -EINTR);
+	return n != 0;
+}
+
+/*
+ * creel hears that everything has ended, and looks at what was changed; when it closes the channel it has kept or removed the
+ * private directory, or it was killed and has not.
+ */
+void finish(const struct warden *w)
+{
+	bool stay = w->private_fd >= 0;
+
+	if (stay)
+		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
+	if (!creel_gone(stay))
+		return;
+	remove_groups(w);
+	if (stay)
+		private_remove(w);
+}
+
+_Noreturn void fail_outside(struct warden *w, long err, const char *what)
+{
+	complain(w, 0, err, what);
+	finish(w);
+	die(125);
 }
 
 /* Ends when inside has ended; makes it end at the deadline, or when creel has gone. */
@@ -170,13 +199,12 @@ int outside(struct warden *w, long pid, int pidfd)
 			r = SYS3(write, w->life[1], "x", 1);
 	}
 	if (r < 0)
-		fail(w, 0, r, "write the user map");
+		complain(w, 0, r, "write the user map");
 	let_go(w);
-	e = watch(w, pid, pidfd);
+	e = r < 0 ? EVENT_CREEL_GONE : watch(w, pid, pidfd);
 	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)
 		return 125; /* our end is its end: it has a death signal */
 	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
-	if (creel_gone())
-		remove_groups(w);
+	finish(w);
 	return 0;
 }

@@ -77,7 +77,7 @@ int warden_main(const char *const *groups)
 	long pid, r = load_plan(w);
 
 	w->groups = groups;
-	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = -EBADF;
+	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = w->live_fd = w->private_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
 	     0); /* executed from a descriptor, it is called by its number */
 	if (r < 0)
@@ -91,12 +91,14 @@ int warden_main(const char *const *groups)
 	r = SYS2(pipe2, w->life, O_CLOEXEC);
 	if (r < 0)
 		fail(w, 0, r, "make a pipe");
+	if (w->plan->private_dir)
+		private_make(w);
 	if (w->plan->flags & PLAN_F_PARENT_MAPS)
 		idmap_prepare(w);
 	pid = make_inside(w, &pidfd);
 	if (pid == 0)
 		inside(w);
 	if (pid < 0)
-		fail(w, 0, pid, "create namespaces");
+		fail_outside(w, pid, "create namespaces");
 	return outside(w, pid, pidfd);
 }

@@ -27,6 +27,7 @@ struct warden {
 	unsigned n_own;
 	char parent[4096]; /* of what was created last, below the new root */
 	int parent_fd;
+	int live_fd, private_fd; /* outside: where the private directory lies, and itself, locked */
 	const char *const
 		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
 	long exec_err;
@@ -41,6 +42,15 @@ long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
 _Noreturn void inside(struct warden *w);
 int outside(struct warden *w, long pid, int pidfd);
 void remove_groups(const struct warden *w);
+/* The last thing that outside does, whatever happened before: waits until creel is done or gone, and leaves nothing behind. */
+void finish(const struct warden *w);
+_Noreturn void fail_outside(struct warden *w, long err, const char *what);
+
+/* private.c: the run's private directory, made and removed outside */
+void private_make(struct warden *w);
+void private_remove(const struct warden *w);
+/* remove.c: everything below a directory, whatever a payload put there */
+void remove_below(int top);
 
 /* text.c */
 const char *plan_str(const struct warden *w, uint32_t offset);
@@ -52,6 +62,7 @@ void text_u64(char *buf, size_t size, size_t *at, uint64_t v);
 /* control.c */
 long control_send(const struct warden_report *r, int fd_to_pass);
 long control_recv(struct warden_report *r, int flags);
+void complain(struct warden *w, uint32_t step, long err, const char *what);
 /* Says what failed and ends the process. */
 _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what);
 
