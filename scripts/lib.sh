@@ -7,7 +7,8 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config libyaml-dev scdoc"
 packages_test="libcmocka-dev libseccomp-dev python3 python3-pytest python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux"
 packages_verify="clang-format clang-tidy cppcheck gcovr libjansson-dev"
-export packages_build packages_test packages_verify
+packages_bench="libjansson-dev util-linux bubblewrap runc crun docker.io"
+export packages_build packages_test packages_verify packages_bench
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }

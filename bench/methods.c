@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "methods.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UNIFIED "/sys/fs/cgroup/unified"
+#define CONTAINER "creel-bench"
+
+extern char **environ;
+
+/* ---- arguments ---- */
+
+void method_add(struct method *m, const char *argument)
+{
+	char *copy = strdup(argument);
+
+	if (!copy || m->argc == METHOD_ARGS_MAX)
+		measure_fail("%s: too many arguments", m->name);
+	m->argv[m->argc++] = copy;
+}
+
+static void add_all(struct method *m, const char *const *arguments)
+{
+	for (; *arguments; arguments++)
+		method_add(m, *arguments);
+}
+#define ADD(m, ...) add_all(m, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* The program itself, so that the search through PATH is not measured. */
+static const char *add_program(struct method *m, const char *name)
+{
+	const char *path = getenv("PATH");
+	char full[4096];
+
+	for (path = path ? path : "/usr/bin:/bin"; *path; path += strspn(path, ":")) {
+		size_t n = strcspn(path, ":");
+
+		(void)snprintf(full, sizeof(full), "%.*s/%s", (int)n, path, name);
+		path += n;
+		if (access(full, X_OK) != 0)
+			continue;
+		method_add(m, full);
+		return NULL;
+	}
+	return "not installed";
+}
+
+/* ---- one sample ---- */
+
+static double spawn_and_wait(struct bench *b, struct method *m)
+{
+	posix_spawn_file_actions_t quiet;
+	double start, us;
+	int status = -1, r;
+	pid_t pid;
+
+	(void)b;
+	posix_spawn_file_actions_init(&quiet);
+	posix_spawn_file_actions_addopen(&quiet, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	start = measure_now_us();
+	r = posix_spawn(&pid, m->argv[0], &quiet, NULL, m->argv, environ);
+	if (r != 0)
+		measure_fail("%s: '%s': %s", m->name, m->argv[0], strerror(r));
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		measure_fail("%s: it ended with wait status %#x", m->name, (unsigned)status);
+	us = measure_now_us() - start;
+	posix_spawn_file_actions_destroy(&quiet);
+	return us;
+}
+
+static double engine_to_exec(struct bench *b, struct method *m)
+{
+	struct engine_box box;
+	double start, us;
+
+	(void)m;
+	engine_make_group(b->engine, &box);
+	start = measure_now_us();
+	engine_start(b->engine, &box);
+	us = measure_now_us() - start;
+	engine_wait(&box);
+	return us;
+}
+
+static double engine_to_end(struct bench *b, struct method *m)
+{
+	struct engine_box box;
+	double start;
+
+	(void)m;
+	start = measure_now_us();
+	engine_make_group(b->engine, &box);
+	engine_start(b->engine, &box);
+	engine_wait(&box);
+	return measure_now_us() - start;
+}
+
+static void enter(const struct bench *b, int mounts)
+{
+	if (setns(mounts, CLONE_NEWNS) < 0 || chdir(b->workspace) < 0)
+		measure_fail("enter a mount namespace: %s", strerror(errno));
+}
+
+/* Enters the mount namespace that crun needs before the clock starts. */
+static double crun_and_wait(struct bench *b, struct method *m)
+{
+	double us;
+
+	if (b->crun_mounts >= 0)
+		enter(b, b->crun_mounts);
+	us = spawn_and_wait(b, m);
+	if (b->crun_mounts >= 0)
+		enter(b, b->own_mounts);
+	return us;
+}
+
+/* ---- preparing ---- */
+
+static const char *prepare_spawn(struct bench *b, struct method *m)
+{
+	(void)b;
+	method_add(m, "./payload");
+	return NULL;
+}
+
+static const char *prepare_creel(struct bench *b, struct method *m)
+{
+	ADD(m, b->creel, "run", "-q", "--", "./payload");
+	return NULL;
+}
+
+static const char *prepare_creel_rw(struct bench *b, struct method *m)
+{
+	ADD(m, b->creel, "run", "-q", "--workspace-access", "rw", "--", "./payload");
+	return NULL;
+}
+
+static const char *prepare_engine(struct bench *b, struct method *m)
+{
+	(void)b;
+	(void)m;
+	return NULL;
+}
+
+static void add_mount(struct method *m, const struct profile_mount *pm)
+{
+	if (pm->source.path.n)
+		ADD(m, pm->writable ? "--bind" : "--ro-bind", pm->source.path.p, pm->target.p);
+	else
+		ADD(m, "--tmpfs", pm->target.p);
+}
+
+/* The small files that creel writes into /etc are spared: only what is mounted is the same. */
+void bwrap_arguments(struct method *m, const struct profile *p)
+{
+	ADD(m, "--unshare-all", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--hostname",
+	    "sandbox");
+	for (size_t i = 0; i < p->n_root_binds; i++)
+		ADD(m, "--ro-bind", p->root_binds[i].path.p, p->root_targets[i].p);
+	for (size_t i = 0; i + 1 < p->n_links; i += 2)
+		ADD(m, "--symlink", p->links[i + 1].p, p->links[i].p);
+	ADD(m, "--dev", "/dev", "--proc", "/proc");
+	for (size_t i = 0; i < p->n_mounts; i++)
+		add_mount(m, &p->mounts[i]);
+	ADD(m, "--chdir", p->cwd.p);
+}
+
+static const char *prepare_bwrap(struct bench *b, struct method *m)
+{
+	const char *missing = add_program(m, "bwrap");
+
+	bwrap_arguments(m, engine_profile(b->engine));
+	ADD(m, "--", "./payload");
+	return missing;
+}
+
+static const char *prepare_bwrap_host(struct bench *b, struct method *m)
+{
+	const char *missing = add_program(m, "bwrap");
+
+	(void)b;
+	ADD(m, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "./payload");
+	return missing;
+}
+
+static const char *prepare_unshare(struct bench *b, struct method *m)
+{
+	const char *missing = add_program(m, "unshare");
+
+	(void)b;
+	ADD(m, "-Urmpinuf", "--mount-proc", "--", "./payload");
+	return missing;
+}
+
+static const char *prepare_oci(struct bench *b, struct method *m)
+{
+	const char *missing = add_program(m, m->name);
+
+	if (geteuid() != 0)
+		return "needs root here";
+	if (!b->bundle)
+		return "no --bundle";
+	ADD(m, "run", "--bundle", b->bundle, CONTAINER);
+	return missing;
+}
+
+/* crun takes a host with both cgroup versions for a broken one: it gets a mount namespace without the second. */
+static const char *prepare_crun(struct bench *b, struct method *m)
+{
+	const char *missing = prepare_oci(b, m);
+
+	if (missing || access(UNIFIED "/cgroup.controllers", F_OK) != 0)
+		return missing;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    umount2(UNIFIED, MNT_DETACH) < 0)
+		measure_fail("crun: make a mount namespace for it: %s", strerror(errno));
+	b->crun_mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	enter(b, b->own_mounts);
+	return NULL;
+}
+
+static const char *prepare_docker(struct bench *b, struct method *m)
+{
+	const char *missing = add_program(m, "docker");
+
+	if (!b->docker_host)
+		return "no --docker-host";
+	ADD(m, "-H", b->docker_host, "run", "--rm", "--network", "none", b->image, "/payload");
+	return missing;
+}
+
+/* clang-format off */
+struct method methods[] = {
+	{ "spawn", "the payload alone, without any wall", prepare_spawn, spawn_and_wait, .ours = true },
+	{ "creel", "creel run, workspace as overlay (the default)", prepare_creel, spawn_and_wait, .ours = true },
+	{ "creel-rw", "creel run --workspace-access rw", prepare_creel_rw, spawn_and_wait, .ours = true },
+	{ "engine", "the engine alone: spawn of the warden to exec of the payload", prepare_engine, engine_to_exec, .ours = true },
+	{ "engine-end", "the engine with its cgroup, until all of it has gone", prepare_engine, engine_to_end, .ours = true },
+	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", prepare_bwrap, spawn_and_wait },
+	{ "bwrap-host", "bwrap --unshare-all --ro-bind / / --proc --dev", prepare_bwrap_host, spawn_and_wait },
+	{ "unshare", "unshare -Urmpinuf --mount-proc, no wall but namespaces", prepare_unshare, spawn_and_wait },
+	{ "crun", "crun run, default specification", prepare_crun, crun_and_wait },
+	{ "runc", "runc run, default specification", prepare_oci, spawn_and_wait },
+	{ "docker", "docker run --rm --network none", prepare_docker, spawn_and_wait, .slow = true },
+};
+/* clang-format on */
+const size_t n_methods = sizeof(methods) / sizeof(methods[0]);
+
+struct method *method_find(const char *name)
+{
+	for (size_t i = 0; i < n_methods; i++)
+		if (strcmp(methods[i].name, name) == 0)
+			return &methods[i];
+	return NULL;
+}

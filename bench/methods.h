@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways to start a program behind walls that bench_run compares: ours and the peers'. */
+#pragma once
+
+#include "engine.h"
+#include "measure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define METHOD_ARGS_MAX 192
+
+struct bench {
+	const char *creel, *warden, *payload;
+	const char *bundle;      /* an OCI bundle that runs the payload; NULL = no crun, no runc */
+	const char *docker_host; /* "unix:///...": a daemon that has the image; NULL = no docker */
+	const char *image;
+	char dir[64];       /* ours; removed at the end */
+	char workspace[80]; /* below it, with the payload in it: where everything is started */
+	struct engine *engine;
+	int own_mounts, crun_mounts; /* mount namespaces: ours; one that crun can work in, or negative */
+};
+
+struct method {
+	const char *name, *what;
+	/* Fills argv when it has one. Not NULL: why it cannot be measured here. */
+	const char *(*prepare)(struct bench *b, struct method *m);
+	double (*once)(struct bench *b, struct method *m); /* microseconds */
+	bool ours;
+	bool slow; /* measured in fewer rounds */
+
+	bool wanted;
+	const char *missing;
+	char *argv[METHOD_ARGS_MAX + 1];
+	size_t argc;
+	struct samples samples;
+};
+
+extern struct method methods[];
+extern const size_t n_methods;
+
+struct method *method_find(const char *name); /* NULL = there is none of that name */
+
+/* A directory with a workspace and a home of its own; we stand in the workspace afterwards. */
+void bench_open(struct bench *b);
+void bench_close(struct bench *b);
+
+/* What is in the profile, as bubblewrap's arguments; the payload is left to the caller. */
+void bwrap_arguments(struct method *m, const struct profile *p);
+void method_add(struct method *m, const char *argument); /* copied */
