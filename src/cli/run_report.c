@@ -35,6 +35,8 @@ static void put_walls(const struct run *r, struct jsonw *w)
 	jsonw_kbool(w, "no_new_privs", started);
 	jsonw_kbool(w, "seccomp", started);
 	jsonw_ku64(w, "landlock", started ? r->last.landlock_abi : 0);
+	/* apart: no directory of the host is seen as it is; covered: some are, and each socket that was bound there is hidden */
+	jsonw_kz(w, "host_sockets", !started ? "unknown" : r->profile.masking ? "covered" : "apart");
 	jsonw_kobj(w, "limits");
 	for (unsigned i = 0; i < 3; i++) {
 		const char *how = r->held & 1u << i ? (r->held_by == CGROUP_V2 ? "cgroup-v2" : "cgroup-v1")

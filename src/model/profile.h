@@ -13,7 +13,8 @@
 struct source {
 	struct str path; /* absolute, without symlinks */
 	uint64_t dev, ino;
-	bool is_file;
+	bool is_file;    /* not a directory */
+	bool is_special; /* neither directory nor regular file */
 };
 
 struct profile_mount {
@@ -21,6 +22,7 @@ struct profile_mount {
 	struct str target;
 	bool writable;
 	bool overlay; /* upper and work are private directories of ours */
+	bool sealed;  /* read-only, and as an overlay: no socket in it is one of the host's */
 	struct str upper, work;
 	bool idmap;    /* its owner is the payload's user inside (root alone can make such a mount) */
 	uint64_t size; /* of a tmpfs */
@@ -49,6 +51,9 @@ struct profile {
 	size_t n_links;
 	const struct profile_mount *mounts;
 	size_t n_mounts;
+	const struct source *masks; /* sockets of the host, by their path inside: covered */
+	size_t n_masks;
+	bool masking;            /* some directory of the host is seen as it is */
 	struct str private_dir;  /* of this run alone, made by the warden: the overlays' upper and work */
 	const struct str *files; /* pairs: path, content */
 	size_t n_files;

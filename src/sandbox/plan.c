@@ -16,6 +16,9 @@
 
 #define ROOT_SIZE (4ull << 20)
 #define MASK_FILE "/run/.empty" /* ours, in the new root, before /run gets its tmpfs */
+/* The same, where nothing is ever mounted over them: made only when they are needed. */
+#define COVER_FILE "/dev/.covered"
+#define COVER_DIR "/dev/.nothing"
 
 struct build {
 	const struct profile *p;
@@ -171,6 +174,34 @@ static void add_overlay(struct build *b, const struct profile_mount *m)
 	s->flags = m->idmap ? STEP_F_IDMAP : 0;
 }
 
+/* Without an upper layer: overlayfs wants two lower ones then, and the second is an empty directory of ours. */
+static void add_sealed(struct build *b, const struct profile_mount *m)
+{
+	struct step *s;
+
+	add_dir(b, STR(COVER_DIR));
+	s = add(b, STEP_SEALED, m->target, m->source.path);
+	(void)add_str(b, STR(COVER_DIR));
+	s->x = m->source.dev;
+	s->y = m->source.ino;
+	s->flags = STEP_F_RO | (m->idmap ? STEP_F_IDMAP : 0u);
+}
+
+/* Sockets of the host. Each has to be the very one that creel saw: somebody else may be moving things in that tree. */
+static void add_covers(struct build *b)
+{
+	const struct profile *p = b->p;
+
+	if (p->n_masks)
+		add_file(b, STR(COVER_FILE), STR(""), 0);
+	for (size_t i = 0; i < p->n_masks; i++) {
+		struct step *s = add(b, STEP_MASK, p->masks[i].path, STR(COVER_FILE));
+
+		s->x = p->masks[i].dev;
+		s->y = p->masks[i].ino;
+	}
+}
+
 static void add_mounts(struct build *b)
 {
 	const struct profile *p = b->p;
@@ -183,6 +214,8 @@ static void add_mounts(struct build *b)
 			add_x(b, STEP_TMPFS, m->target, m->size, 01777);
 		else if (m->overlay)
 			add_overlay(b, m);
+		else if (m->sealed)
+			add_sealed(b, m);
 		else
 			add_bind(b, &m->source, m->target,
 				 (m->writable ? 0u : STEP_F_RO) | (m->idmap ? STEP_F_IDMAP : 0u));
@@ -264,6 +297,7 @@ static int add_all(struct build *b, struct err *e)
 	add_dev(b);
 	add_proc(b);
 	add_mounts(b);
+	add_covers(b);
 	(void)add(b, STEP_SEAL, STR("/"), STR(""));
 	(void)add(b, STEP_PIVOT, STR("/"), STR(""));
 	if (p->tty)

@@ -14,7 +14,7 @@
 static const char *const step_names[] = {
 	[STEP_NONE] = "none",           [STEP_ROOT] = "root",           [STEP_DIR] = "dir",
 	[STEP_LINK] = "link",           [STEP_FILE] = "file",           [STEP_BIND] = "bind",
-	[STEP_TMPFS] = "tmpfs",         [STEP_OVERLAY] = "overlay",     [STEP_PROC] = "proc",
+	[STEP_TMPFS] = "tmpfs",         [STEP_OVERLAY] = "overlay",     [STEP_SEALED] = "sealed",       [STEP_PROC] = "proc",
 	[STEP_MASK] = "mask",           [STEP_READONLY] = "read-only",  [STEP_DEVPTS] = "devpts",
 	[STEP_SEAL] = "seal",           [STEP_PIVOT] = "pivot",         [STEP_TTY] = "tty",
 	[STEP_HOSTNAME] = "hostname",   [STEP_LO_UP] = "loopback-up",   [STEP_RLIMIT] = "rlimit",
@@ -111,6 +111,7 @@ static void put_step(struct buf *out, const struct plan_view *v, const struct st
 	case STEP_BIND:
 	case STEP_LINK:
 	case STEP_MASK:
+	case STEP_SEALED:
 		put_after(out, s->kind == STEP_LINK ? " -> " : " <- ", b);
 		break;
 	case STEP_OVERLAY:

@@ -2,6 +2,7 @@
 #include "sandbox/profile.h"
 #include "base/fd.h"
 #include "sandbox/host.h"
+#include "sandbox/sockets.h"
 #include "sandbox/source.h"
 
 #include <fcntl.h>
@@ -73,6 +74,13 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 		return err_wrap(e, "%s", enum_name(mount_source_names, (int)mt->source));
 	if (mt->source == MOUNT_WORKSPACE && pm->source.is_file)
 		return err_set(e, ERR_USAGE, "workspace '" STR_FMT "' is not a directory", STR_ARG(mt->host));
+	/* A bind of a socket is the way to whoever listens on it; a FIFO or a device is no file either. */
+	if (pm->source.is_special)
+		return err_set(
+			e, ERR_DENIED,
+			"bind_blocked: '" STR_FMT
+			"' is a socket, a FIFO or a device: only directories and regular files can be bound",
+			STR_ARG(pm->source.path));
 	/* An overlay would hide it: its top is ours, and only what lies below could not be read. */
 	if (mt->source == MOUNT_WORKSPACE &&
 	    faccessat(AT_FDCWD, pm->source.path.p, R_OK | X_OK, AT_EACCESS) < 0)
@@ -156,5 +164,6 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 	}
 	ret->mounts = m.mounts;
 	ret->n_mounts = m.n;
-	return in->image.n ? host_image_root(a, in->image, ret, e) : host_root(a, ret, e);
+	r = in->image.n ? host_image_root(a, in->image, ret, e) : host_root(a, ret, e);
+	return r < 0 ? r : sockets_hide(a, m.mounts, m.n, in->image.n > 0, ret, e);
 }

@@ -36,6 +36,7 @@ int source_resolve(struct arena *a, struct str path, struct source *ret, struct 
 		.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
 		.ino = st.stx_ino,
 		.is_file = !S_ISDIR(st.stx_mode),
+		.is_special = !S_ISDIR(st.stx_mode) && !S_ISREG(st.stx_mode),
 	};
 	return a->failed ? err_sys(e, ENOMEM, "resolve '%s'", z) : 0;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC 0x6e616c70u /* "plan" */
-#define PLAN_VERSION 2u
+#define PLAN_VERSION 3u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
 #define PLAN_MAX_ARGS 65536u /* arguments, and variables */
@@ -33,8 +33,9 @@ enum step_kind {
 	STEP_BIND, /* a = target, b = source (absolute, resolved), x = st_dev, y = st_ino (0,0 = do not check) */
 	STEP_TMPFS, /* a = target, x = size, y = mode */
 	STEP_OVERLAY, /* a = target, b = "lowerdir=…,upperdir=…,workdir=…" made by creel from paths it owns */
-	STEP_PROC,     /* a = target */
-	STEP_MASK,     /* a = path in the new root: hidden behind an empty read-only file or directory */
+	STEP_SEALED, /* a = target; b starts two strings: a directory of the host, an empty one in the new root */
+	STEP_PROC, /* a = target */
+	STEP_MASK, /* a = path in the new root: hidden behind b; x, y = what must be there, as for STEP_BIND */
 	STEP_READONLY, /* a = path in the new root: bound onto itself, read-only */
 	STEP_DEVPTS,   /* a = target */
 	STEP_SEAL,     /* the root tmpfs becomes read-only */

@@ -13,6 +13,7 @@
 static step_fn *const run[STEP_COUNT_] = {
 	[STEP_ROOT] = do_root,         [STEP_DIR] = do_dir,           [STEP_LINK] = do_link,         [STEP_FILE] = do_file,
 	[STEP_BIND] = do_bind,         [STEP_TMPFS] = do_tmpfs,       [STEP_OVERLAY] = do_overlay,   [STEP_PROC] = do_proc,
+	[STEP_SEALED] = do_sealed,
 	[STEP_MASK] = do_mask,         [STEP_READONLY] = do_readonly, [STEP_DEVPTS] = do_devpts,     [STEP_SEAL] = do_seal,
 	[STEP_PIVOT] = do_pivot,       [STEP_TTY] = do_tty,           [STEP_HOSTNAME] = do_hostname, [STEP_LO_UP] = do_lo_up,
 	[STEP_RLIMIT] = do_rlimit,     [STEP_KEYRING] = do_keyring,   [STEP_CHDIR] = do_chdir,       [STEP_LANDLOCK] = do_landlock,

@@ -292,12 +292,10 @@ long do_file(struct warden *w, const struct step *s)
 	return what(w, dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b)), "write", path);
 }
 
-/* The object that creel checked, or an error: never another one that took its name meanwhile. */
-long open_source(struct warden *w, const struct step *s)
+static long the_same(long fd, const struct step *s)
 {
-	const char *path = plan_str(w, s->b);
 	struct statx st = { 0 };
-	long fd = open_how(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), r;
+	long r;
 
 	if (fd < 0 || s->y == 0)
 		return fd;
@@ -309,6 +307,15 @@ long open_source(struct warden *w, const struct step *s)
 		return r;
 	}
 	return fd;
+}
+
+/* The object that creel checked, or an error: never another one that took its name meanwhile. */
+long open_source(struct warden *w, const struct step *s)
+{
+	const char *path = plan_str(w, s->b);
+	long fd = open_how(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+
+	return the_same(fd, s);
 }
 
 static long set_attr(long mount, uint32_t flags, bool recursive)
@@ -453,6 +460,37 @@ long do_overlay(struct warden *w, const struct step *s)
 	return r;
 }
 
+/* b starts two strings: lower, and an empty directory in the new root. Both are lower layers, and nothing can be written. */
+long do_sealed(struct warden *w, const struct step *s)
+{
+	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b), *empty = plan_str_after(w, lower);
+	char text[80];
+	const char *options[] = { "source", "overlay", "lowerdir", text, "userxattr", NULL, NULL };
+	long fd[2] = { -1, -1 }, r = make_target(w, target, false);
+	size_t at;
+
+	if (r >= 0)
+		r = what(w, fd[1] = open_target(w, empty), "open", empty);
+	if (r >= 0)
+		r = what(w, fd[0] = open_lower(w, s, target), "open", lower);
+	if (r >= 0) {
+		fd_name(text, sizeof(text), fd[0]);
+		at = strlen(text);
+		text_put(text, sizeof(text), &at, ":");
+		fd_name(text + at, sizeof(text) - at, fd[1]);
+		r = what(w,
+			 attach_at(w,
+				   new_mount("overlay", options,
+					     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY),
+				   target),
+			 "mount overlay", target);
+	}
+	for (int i = 0; i < 2; i++)
+		if (fd[i] >= 0)
+			SYS1(close, fd[i]);
+	return r;
+}
+
 long do_proc(struct warden *w, const struct step *s)
 {
 	const char *options[] = { "source", "proc", "hidepid", "invisible", NULL };
@@ -467,7 +505,8 @@ long do_proc(struct warden *w, const struct step *s)
 	return what(w, r, "mount proc", target);
 }
 
-static long rebind(struct warden *w, const char *source, const char *target, uint32_t flags)
+/* A copy of something in the new root, ready to be attached once more. */
+static long copy_mount(struct warden *w, const char *source, uint32_t flags)
 {
 	long src = open_target(w, source), tree, r;
 
@@ -475,12 +514,29 @@ static long rebind(struct warden *w, const char *source, const char *target, uin
 		return src;
 	tree = SYS3(open_tree, src, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	SYS1(close, src);
+	r = tree < 0 ? tree : set_attr(tree, flags, false);
+	if (tree >= 0 && r < 0)
+		SYS1(close, tree);
+	return r < 0 ? r : tree;
+}
+
+static long rebind(struct warden *w, const char *source, const char *target, uint32_t flags)
+{
+	return attach_at(w, copy_mount(w, source, flags), target);
+}
+
+/* Over the very object that creel saw, wherever its name leads by now. */
+static long cover(struct warden *w, const struct step *s, const char *path)
+{
+	long tree = copy_mount(w, plan_str(w, s->b), STEP_F_RO | STEP_F_NOEXEC), target, r;
+
 	if (tree < 0)
 		return tree;
-	r = set_attr(tree, flags, false);
-	if (r >= 0)
-		return attach_at(w, tree, target);
+	target = the_same(open_target(w, path), s);
+	r = target < 0 ? target : attach((int)tree, (int)target);
 	SYS1(close, tree);
+	if (target >= 0)
+		SYS1(close, target);
 	return r;
 }
 
@@ -488,7 +544,7 @@ static long rebind(struct warden *w, const char *source, const char *target, uin
 long do_mask(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->a);
-	long r = rebind(w, plan_str(w, s->b), path, STEP_F_RO | STEP_F_NOEXEC);
+	long r = s->y ? cover(w, s, path) : rebind(w, plan_str(w, s->b), path, STEP_F_RO | STEP_F_NOEXEC);
 
 	return r == -ENOENT && s->flags & STEP_F_OPTIONAL ? 0 : what(w, r, "mask", path);
 }

@@ -102,7 +102,7 @@ long do_chdir(struct warden *w, const struct step *s)
 	return note(w, r, "change to the working directory");
 }
 
-/* ABI 3 to 7, in our own words: the distribution's headers may be older than its kernel. */
+/* ABI 1 to 9, in our own words: the distribution's headers may be older than its kernel. */
 struct landlock_ruleset {
 	uint64_t fs, net, scoped;
 };
@@ -125,6 +125,8 @@ long do_landlock(struct warden *w, const struct step *s)
 		rs.fs &= (1ull << 14) - 1; /* TRUNCATE */
 	if (abi < 5)
 		rs.fs &= (1ull << 15) - 1; /* IOCTL_DEV */
+	if (abi < 9)
+		rs.fs &= (1ull << 16) - 1; /* RESOLVE_UNIX */
 	r = SYS3(landlock_create_ruleset, &rs, abi >= 6 ? 24 : abi >= 4 ? 16 : 8, 0);
 	w->rules_fd = (int)r;
 	return note(w, r, "create a Landlock rule set");

@@ -71,7 +71,7 @@ long userns_map_self(const struct plan_header *p);
 
 /* mounts.c, walls.c: one function per step kind; 0 or -errno, with w->report.what set on failure */
 typedef long step_fn(struct warden *w, const struct step *s);
-step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_proc, do_mask, do_readonly,
+step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_sealed, do_proc, do_mask, do_readonly,
 	do_devpts, do_seal, do_pivot;
 step_fn do_tty, do_hostname, do_lo_up, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
 	do_landlock_self, do_caps, do_no_new_privs, do_seccomp;

@@ -31,9 +31,9 @@ static inline void world_init(struct world *w)
 		.links = { STR("/bin"), STR("usr/bin"), STR("/lib64"), STR("usr/lib64") },
 		.files = { STR("/etc/passwd"), STR("root:x:0:0\n"), STR("/etc/deep/down/nul"),
 			   (struct str){ .p = "a\0b", .n = 3 } },
-		.root_binds = { { STR("/host/usr"), 1, 2, false }, { STR("/host/certs"), 1, 3, false } },
+		.root_binds = { { STR("/host/usr"), 1, 2, false, false }, { STR("/host/certs"), 1, 3, false, false } },
 		.root_targets = { STR("/usr"), STR("/etc/ssl/certs") },
-		.devices = { { STR("/dev/null"), 5, 6, true }, { STR("/dev/zero"), 5, 7, true } },
+		.devices = { { STR("/dev/null"), 5, 6, true, true }, { STR("/dev/zero"), 5, 7, true, true } },
 		.mounts = {
 			{ .source = { STR("/home/me/ws"), 8, 9, false }, .target = STR("/workspace"), .writable = true, .idmap = true },
 			{ .source = { STR("/srv/data"), 8, 10, false }, .target = STR("/mnt/a/b/data") },

@@ -311,6 +311,44 @@ TEST(plan_names_the_three_layers_of_an_overlay_in_a_row)
 	assert_int_equal(the_step(&w.v, STEP_OVERLAY, "/overlaid").y, 12);
 }
 
+TEST(plan_shows_what_is_only_read_as_an_overlay_with_nothing_above)
+{
+	WORLD(w);
+	struct step s;
+
+	w.mounts[1].sealed = true;
+	world_build(&w);
+	assert_true(find_step(&w.v, 0, STEP_BIND, "/mnt/a/b/data") < 0);
+	s = the_step(&w.v, STEP_SEALED, "/mnt/a/b/data");
+	CHECK_STR(plan_text(&w.v, s.b), STR("/srv/data"));
+	CHECK_STR(plan_text_after(&w.v, plan_text(&w.v, s.b)), STR("/dev/.nothing"));
+	assert_int_equal(s.x, 8);
+	assert_int_equal(s.y, 10);
+	assert_int_equal(s.flags, STEP_F_RO);
+	assert_true(find_step(&w.v, 0, STEP_DIR, "/dev/.nothing") > 0);
+}
+
+TEST(plan_covers_sockets_by_identity_and_after_every_mount)
+{
+	static const struct source masks[] = { { STR("/workspace/s"), 8, 99, true, false } };
+	WORLD(w);
+	struct step s;
+	int at;
+
+	w.p.masks = masks;
+	w.p.n_masks = 1;
+	world_build(&w);
+	at = find_step(&w.v, 0, STEP_MASK, "/workspace/s");
+	assert_true(at > find_step(&w.v, 0, STEP_TMPFS, "/home/sandbox"));
+	assert_true(at < find_step(&w.v, 0, STEP_SEAL, "/"));
+	s = plan_step(&w.v, (uint32_t)at);
+	CHECK_STR(plan_text(&w.v, s.b), STR("/dev/.covered"));
+	assert_int_equal(s.x, 8);
+	assert_int_equal(s.y, 99);
+	assert_int_equal(s.flags, 0); /* one that has gone is a reason to stop */
+	assert_int_equal(the_step(&w.v, STEP_FILE, "/dev/.covered").y, 0);
+}
+
 /* ---- the other walls ---- */
 
 TEST(plan_lets_landlock_write_where_a_mount_is_writable_and_nowhere_else)
@@ -342,7 +380,7 @@ TEST(plan_lets_landlock_write_where_a_mount_is_writable_and_nowhere_else)
 	assert_int_equal(the_step(&w.v, STEP_LANDLOCK, NULL).y, LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL);
 }
 
-TEST(plan_grants_no_rule_for_devices)
+TEST(plan_grants_no_rule_for_devices_and_sockets_of_others)
 {
 	WORLD(w);
 
@@ -351,7 +389,7 @@ TEST(plan_grants_no_rule_for_devices)
 		struct step s = plan_step(&w.v, i);
 
 		if (s.kind == STEP_LANDLOCK_RULE)
-			assert_int_equal(s.x & (LL_MAKE_CHAR | LL_MAKE_BLOCK), 0);
+			assert_int_equal(s.x & (LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_RESOLVE_UNIX), 0);
 	}
 }
 
