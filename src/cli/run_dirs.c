@@ -79,8 +79,11 @@ static void empty(int dir, int top, unsigned *n)
 			continue;
 		/* Without rights on itself it could be neither read nor moved: overlayfs makes work/work so, a payload any. */
 		(void)!fchmodat(dirfd(d), entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-		(void)snprintf(name, sizeof(name), "~%u", (*n)++);
-		(void)renameat(dirfd(d), entry->d_name, top, name);
+		/* A removal that was killed has left such names. */
+		do
+			(void)snprintf(name, sizeof(name), "~%u", (*n)++);
+		while (renameat(dirfd(d), entry->d_name, top, name) < 0 &&
+		       (errno == EEXIST || errno == ENOTEMPTY));
 	}
 	if (d)
 		(void)closedir(d);
@@ -90,7 +93,7 @@ static void empty(int dir, int top, unsigned *n)
  * What a payload left may be nested deeper than a stack or a path is long: each round takes one level off, by moving what
  * lies below to the top. No more rounds than there can be levels.
  */
-static void remove_tree(int parent, const char *name)
+static int remove_tree(int parent, const char *name)
 {
 	_cleanup_close_ int top = openat(parent, name, DIR_FLAGS);
 	unsigned n = 0;
@@ -118,7 +121,7 @@ static void remove_tree(int parent, const char *name)
 		if (!more)
 			break;
 	}
-	(void)unlinkat(parent, name, AT_REMOVEDIR);
+	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 /* One that is just being made has no lock yet, and a name that starts with a dot. */
@@ -143,7 +146,7 @@ static void sweep(int live)
 
 	for (unsigned i = 0; d && i < SWEEP_MAX && (entry = readdir(d)); i++)
 		if (abandoned(live, entry->d_name))
-			remove_tree(live, entry->d_name);
+			(void)remove_tree(live, entry->d_name);
 	if (d)
 		(void)closedir(d);
 }
@@ -225,8 +228,15 @@ void run_lock_private_dir(struct run *r)
 
 void run_remove_private_dir(struct run *r)
 {
-	if (r->private_dir[0])
-		remove_tree(AT_FDCWD, r->private_dir);
+	char *name = r->private_dir[0] ? strrchr(r->private_dir, '/') + 1 : NULL;
+
+	/* A warden that was killed while it made it had not given it its name yet. */
+	if (name && remove_tree(AT_FDCWD, r->private_dir) == -ENOENT &&
+	    strlen(r->private_dir) + 1 < sizeof(r->private_dir)) {
+		memmove(name + 1, name, strlen(name) + 1);
+		*name = '.';
+		(void)unlinkat(AT_FDCWD, r->private_dir, AT_REMOVEDIR);
+	}
 	r->private_dir[0] = '\0';
 }
 

@@ -4,9 +4,9 @@
  * system call is two, one before and one after it. VICTIM: 0 = the command itself, 1 = its child, 2 = the child of that, ...
  * or "all" = whoever lives, at the N-th stop of anybody.
  *
- *   "killed PID CALL"    CALL is the number of the system call
- *   "ended STATUS"       it made fewer than N stops
- *   "left PID..."        these lived on for more than a second after the kill: that is what must not be
+ *   "killed FIRST PID CALL"    the command, who was killed, and the number of the system call
+ *   "ended STATUS"             it made fewer than N stops
+ *   "left PID..."              these lived on for more than a second after the kill: that is what must not be
  *
  * Every process that loses its parent becomes a child of ours, so none is overlooked.
  */
@@ -36,23 +36,33 @@ static pid_t line[GENERATIONS]; /* the command, its child, the child of that, ..
 static int lines, victim;       /* victim < 0: all */
 static long left;
 
+/* Seized, not attached to: no process is ever sent a signal by the tracer, and what is let go runs on. */
 static void start(char **argv)
 {
-	pid_t pid = fork();
+	int gate[2], status;
+	pid_t pid;
+	char go = 0;
 
+	if (pipe(gate) < 0)
+		_exit(99);
+	pid = fork();
 	if (pid == 0) {
-		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		(void)raise(SIGSTOP);
+		(void)close(gate[1]);
+		(void)!read(gate[0], &go, 1);
+		(void)close(gate[0]);
 		execv(argv[0], argv);
 		perror(argv[0]);
 		_exit(99);
 	}
-	if (pid < 0 || waitpid(pid, NULL, 0) != pid || ptrace(PTRACE_SETOPTIONS, pid, NULL, OPTIONS) < 0) {
+	if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS) < 0 ||
+	    ptrace(PTRACE_INTERRUPT, pid, NULL, 0) < 0 || waitpid(pid, &status, 0) != pid ||
+	    ptrace(PTRACE_SYSCALL, pid, NULL, 0) < 0) {
 		perror("trace");
 		_exit(99);
 	}
 	line[lines++] = pid;
-	(void)ptrace(PTRACE_SYSCALL, pid, NULL, 0);
+	(void)close(gate[0]);
+	(void)close(gate[1]);
 }
 
 static int generation(pid_t pid)
@@ -83,7 +93,7 @@ static void shoot(pid_t at)
 	for (int i = 0; i < lines; i++)
 		if (victim < 0 || line[i] == at)
 			(void)kill(line[i], SIGKILL);
-	printf("killed %d %ld\n", at, (long)regs.orig_rax);
+	printf("killed %d %d %ld\n", line[0], at, (long)regs.orig_rax);
 }
 
 /* true: the shot was fired. Whoever is traced and lives on is let go when we end. */
@@ -97,12 +107,10 @@ static bool stopped(pid_t pid, int status)
 			return true;
 		}
 		sig = 0;
-	} else if (sig == SIGTRAP && status >> 16) {
-		if (status >> 16 != PTRACE_EVENT_EXEC)
+	} else if (status >> 16) {
+		if (status >> 16 != PTRACE_EVENT_EXEC && status >> 16 != PTRACE_EVENT_STOP)
 			born(pid);
 		sig = 0;
-	} else if (sig == SIGSTOP) {
-		sig = 0; /* how a new tracee begins */
 	}
 	(void)ptrace(PTRACE_SYSCALL, pid, NULL, sig);
 	return false;

@@ -60,15 +60,20 @@ static void give_rights(int dir, const char *name)
 	SYS1(close, fd);
 }
 
+/* Names that are taken were left by a removal that was killed. */
 static void move_up(int dir, const char *name, int top, uint64_t *count)
 {
-	char to[32];
-	size_t at = 0;
+	long r;
 
 	give_rights(dir, name);
-	text_put(to, sizeof(to), &at, "~");
-	text_u64(to, sizeof(to), &at, (*count)++);
-	SYS5(renameat2, dir, name, top, to, 0);
+	do {
+		char to[32];
+		size_t at = 0;
+
+		text_put(to, sizeof(to), &at, "~");
+		text_u64(to, sizeof(to), &at, (*count)++);
+		r = SYS5(renameat2, dir, name, top, to, 0);
+	} while (r == -EEXIST || r == -ENOTEMPTY);
 }
 
 /* Entries that are no directories go; directories that are not empty move up to `top`. */
