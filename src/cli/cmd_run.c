@@ -63,6 +63,7 @@ static int needs_no_sandbox(const struct cli *cli, struct err *e)
 		{ cli->memory.has, "memory" },
 		{ cli->pids.has, "pids" },
 		{ cli->cpus.has, "cpus" },
+		{ cli->disk.has, "disk" },
 		{ cli->cgroup_parent.has, "cgroup-parent" },
 		{ cli->backend.has, "backend" },
 		{ cli->image.has, "image" },

@@ -82,6 +82,8 @@ static const struct arg_option run_options[] = {
 	  .help = "memory limit, such as 512m or 2g; refused where it cannot be enforced" },
 	{ .name = "pids", .kind = ARG_TEXT, AT(pids), .meta = "N", .help = "limit on processes and threads" },
 	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" },
+	{ .name = "disk", .kind = ARG_TEXT, AT(disk), .meta = "SIZE",
+	  .help = "how much of the disk its changes and a single file may take, 10g unless given; 0 = no limit" },
 	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR,
 	  .help = "make the sandbox's cgroup below this directory" },
 	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native" },

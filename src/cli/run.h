@@ -20,6 +20,7 @@ enum run_reason {
 	RUN_TIMEOUT,
 	RUN_OOM,
 	RUN_PIDS,
+	RUN_DISK,
 	RUN_DENIED,
 	RUN_NOT_FOUND,
 	RUN_NOT_EXECUTABLE,
@@ -63,6 +64,9 @@ int run_load(struct run *r, struct err *e);
 /* run_native.c: everything from the profile to the end of the sandbox; fills "how it ended". Negative: could not be built. */
 int run_native(struct run *r, struct err *e);
 int run_plan(struct run *r, struct err *e); /* --plan */
+
+/* run_end.c: what the warden said last -> reason, status, and the changes kept or not. Negative: it never started. */
+int run_end(struct run *r, struct err *e);
 
 /* run_host.c */
 int run_on_host(struct run *r, struct err *e);

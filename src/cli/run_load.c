@@ -43,6 +43,7 @@ static int add_sets(struct cli *cli, struct err *e)
 		{ &cli->memory, "limits.memory" },
 		{ &cli->pids, "limits.pids" },
 		{ &cli->cpus, "limits.cpus" },
+		{ &cli->disk, "limits.disk" },
 		{ &cli->backend, "backend.name" },
 	};
 	int r = set_net(cli, e);

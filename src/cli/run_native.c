@@ -182,6 +182,20 @@ static void forward_signals(struct run *r, int fd)
 	}
 }
 
+/* What ended it comes first, and then that it has ended. The walls were told before. */
+static void take_exit(struct run *r, const struct warden_report *m)
+{
+	struct warden_report before = r->last;
+
+	r->last = *m;
+	r->last.probes = before.probes;
+	r->last.landlock_abi = before.landlock_abi;
+	if (before.msg == MSG_EXIT) {
+		r->last.reason = before.reason;
+		r->last.value = before.value;
+	}
+}
+
 static int take_report(struct run *r, const struct warden_report *m, struct err *e)
 {
 	switch (m->msg) {
@@ -193,9 +207,7 @@ static int take_report(struct run *r, const struct warden_report *m, struct err 
 		r->last = *m;
 		return err_sys(e, m->err, "%s", m->what[0] ? m->what : step_name(m->step));
 	case MSG_EXIT:
-		if (r->last.msg == MSG_EXIT && r->last.reason == REASON_TIMEOUT)
-			return 0; /* the deadline was first: that is how it ended */
-		r->last = *m;
+		take_exit(r, m);
 		return 0;
 	default:
 		return 0;
@@ -258,80 +270,7 @@ static int serve(struct run *r, int signals, struct err *e)
 	}
 }
 
-/* ---- after ---- */
-
-static void judge(struct run *r)
-{
-	const struct warden_report *m = &r->last;
-
-	r->code = m->value;
-	if (m->reason == REASON_TIMEOUT) {
-		r->reason = RUN_TIMEOUT;
-		r->status = 124;
-	} else if (m->reason == REASON_SIGNAL) {
-		r->reason = r->stat.oom_kills && m->value == SIGKILL ? RUN_OOM : RUN_SIGNAL;
-		r->status = 128 + m->value;
-	} else {
-		r->reason = m->value == 0          ? RUN_OK
-			    : r->stat.oom_kills    ? RUN_OOM
-			    : r->stat.pids_refused ? RUN_PIDS
-						   : RUN_EXIT;
-		r->status = m->value;
-	}
-}
-
-/* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
-static int never_started(struct run *r, struct err *e)
-{
-	bool exec = r->last.msg == MSG_FAILED && strcmp(r->last.what, "exec") == 0;
-	struct str name = r->profile.argv.v[0];
-
-	if (exec && r->last.err == ENOENT) {
-		r->reason = RUN_NOT_FOUND;
-		r->status = 127;
-		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox",
-			      STR_ARG(name));
-	} else if (exec) {
-		r->reason = RUN_NOT_EXECUTABLE;
-		r->status = 126;
-		(void)err_sys(e, r->last.err, "'" STR_FMT "': cannot be executed", STR_ARG(name));
-	} else {
-		r->reason = RUN_FAILED;
-		r->status = EXIT_TROUBLE;
-		if (e->kind == ERR_NONE)
-			(void)err_set(e, ERR_UNAVAIL, "the sandbox ended before it had started");
-		return -1;
-	}
-	return 0;
-}
-
-static int collect_changes(struct run *r, struct err *e)
-{
-	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
-	struct err ignored = { 0 };
-
-	if (!r->upper.n)
-		return 0;
-	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (upper >= 0)
-		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
-	if (r->changes.total != 0 || r->changes.incomplete)
-		return run_keep_private_dir(r, e);
-	run_remove_private_dir(r);
-	return 0;
-}
-
-/* The command ran, and then pid 1 was killed, from outside or for its memory. */
-static void note_loss(struct run *r)
-{
-	if (r->last.msg != MSG_READY)
-		return;
-	run_lock_private_dir(r);
-	r->last.msg = MSG_EXIT;
-	r->last.reason = REASON_SIGNAL;
-	r->last.value = SIGKILL;
-}
+/* ---- the whole ---- */
 
 static int start(struct run *r, struct err *e)
 {
@@ -354,16 +293,6 @@ static int start(struct run *r, struct err *e)
 	return rc;
 }
 
-static int conclude(struct run *r, struct err *e)
-{
-	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
-		judge(r);
-		return collect_changes(r, e);
-	}
-	run_remove_private_dir(r);
-	return never_started(r, e);
-}
-
 int run_native(struct run *r, struct err *e)
 {
 	uint64_t begin = clock_mono_ns();
@@ -384,8 +313,7 @@ int run_native(struct run *r, struct err *e)
 	cgroup_stat(&r->cgroup, &r->stat);
 	if (rc < 0)
 		sandbox_done(&r->box); /* it may still run */
-	note_loss(r);
-	rc = conclude(r, e);
+	rc = run_end(r, e);
 	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);

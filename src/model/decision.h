@@ -228,7 +228,7 @@ struct decision {
 
 	struct {
 		uint64_t timeout_s, stdout_max, stderr_max, read_bytes, read_max, write_max;
-		uint64_t pids, memory, tmpfs, open_files;
+		uint64_t pids, memory, tmpfs, disk, open_files; /* disk: 0 = no limit */
 		double cpus;
 		bool run_setup;
 	} limits;

@@ -63,7 +63,7 @@ struct profile {
 
 	/* limits */
 	uint64_t timeout_ms, grace_ms;
-	uint64_t pids, memory, open_files, tmpfs;
+	uint64_t pids, memory, open_files, tmpfs, disk; /* disk: 0 = no limit */
 	double cpus;
 	int cgroup_fd;    /* v2 directory to be born in, as numbered in the warden; -1 = none */
 	bool cgroup_wait; /* v1: it is moved in from outside before anything is created */

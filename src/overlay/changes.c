@@ -57,12 +57,19 @@ static int skip(struct walk *w)
 	return 0;
 }
 
+/* Names that are only counted need no memory: there may be a million. */
+static struct str path_of(struct walk *w, struct str at, const char *name)
+{
+	if (w->out->n == CHANGES_MAX)
+		return (struct str){ 0 };
+	return at.n ? arena_printf(w->a, "%.*s/%s", (int)at.n, at.p, name) : arena_str(w->a, str_z(name));
+}
+
 static int walk_dir(struct walk *w, int upper, int lower, struct str at, unsigned depth);
 
 static int walk_entry(struct walk *w, int upper, int lower, struct str at, const char *name, unsigned depth)
 {
-	struct str path =
-		at.n ? arena_printf(w->a, "%.*s/%s", (int)at.n, at.p, name) : arena_str(w->a, str_z(name));
+	struct str path = path_of(w, at, name);
 	_cleanup_close_ int up = FD_NONE, low = FD_NONE;
 	struct stat st, old;
 	bool existed;

@@ -163,6 +163,7 @@ static void put_limits(struct jsonw *w, const struct decision *d)
 	jsonw_key(w, STR("cpus"));
 	jsonw_num(w, d->limits.cpus);
 	jsonw_ku64(w, "tmpfs", d->limits.tmpfs);
+	jsonw_ku64(w, "disk", d->limits.disk);
 	jsonw_ku64(w, "open_files", d->limits.open_files);
 	jsonw_kbool(w, "run_setup", d->limits.run_setup);
 	jsonw_obj_end(w);

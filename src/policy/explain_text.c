@@ -273,9 +273,11 @@ static void put_limits(const struct page *p)
 	buf_printf(p->out, "%llu s, %.*s, %llu pids, %.*s cpus, ", (unsigned long long)d->limits.timeout_s,
 		   (int)memory.n, memory.p, (unsigned long long)d->limits.pids, (int)cpus.n, cpus.p);
 	memory = parse_format_size(d->limits.tmpfs, size);
-	buf_printf(p->out, "tmpfs %.*s, %llu files, stdout %llu, stderr %llu", (int)memory.n, memory.p,
-		   (unsigned long long)d->limits.open_files, (unsigned long long)d->limits.stdout_max,
-		   (unsigned long long)d->limits.stderr_max);
+	buf_printf(p->out, "tmpfs %.*s, ", (int)memory.n, memory.p);
+	memory = parse_format_size(d->limits.disk, size);
+	buf_printf(p->out, "disk %.*s, ", (int)memory.n, memory.p);
+	buf_printf(p->out, "%llu files, stdout %llu, stderr %llu", (unsigned long long)d->limits.open_files,
+		   (unsigned long long)d->limits.stdout_max, (unsigned long long)d->limits.stderr_max);
 }
 
 /* ---- verdict ---- */

@@ -14,6 +14,8 @@
 #define CAP_SETGID_ 6
 #define CAP_SETUID_ 7
 
+#define BYTES_PER_FILE 16384u /* as mke2fs has it: an inode for each */
+#define FILES_LEAST 4096u
 #define ROOT_SIZE (4ull << 20)
 #define MASK_FILE "/run/.empty" /* ours, in the new root, before /run gets its tmpfs */
 /* The same, where nothing is ever mounted over them: made only when they are needed. */
@@ -259,6 +261,9 @@ static void add_limits(struct build *b)
 	 * (core(5)); for a file, both are too small to write anything. The filter keeps the payload from setting it to 0.
 	 */
 	add_x(b, STEP_RLIMIT, STR("core"), RLIMIT_CORE, 1);
+	/* One file of the whole size: a sparse one would show a size that no disk here has. */
+	if (p->disk)
+		add_x(b, STEP_RLIMIT, STR("fsize"), RLIMIT_FSIZE, p->disk);
 	add_x(b, STEP_RLIMIT, STR("nofile"), RLIMIT_NOFILE, p->open_files);
 	/* Counted per user namespace since Linux 5.14: a limit on processes even where there is no cgroup for it. */
 	if (p->pids)
@@ -333,6 +338,13 @@ static uint64_t probes_for(const struct profile *p)
 	return all;
 }
 
+uint64_t plan_disk_files(uint64_t bytes)
+{
+	uint64_t files = bytes / BYTES_PER_FILE;
+
+	return files < FILES_LEAST ? FILES_LEAST : files;
+}
+
 static void fill_header(const struct profile *p, struct plan_header *h)
 {
 	h->magic = PLAN_MAGIC;
@@ -350,6 +362,8 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 	h->warden_outer_gid = p->warden_gid;
 	h->timeout_ms = p->timeout_ms;
 	h->grace_ms = p->grace_ms;
+	h->disk_bytes = p->disk;
+	h->disk_files = plan_disk_files(p->disk);
 	h->crash_at = p->crash_at;
 	h->probes = probes_for(p);
 }

@@ -15,5 +15,8 @@ int plan_build(const struct profile *p, struct buf *out, struct err *e);
 /* One line per step, for people: creel run --plan. */
 void plan_print(struct str plan, struct buf *out);
 
+/* How many files the layers may hold that may hold so many bytes. */
+uint64_t plan_disk_files(uint64_t bytes);
+
 const char *step_name(unsigned kind);
 const char *probe_name(unsigned probe);

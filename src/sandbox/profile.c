@@ -131,6 +131,7 @@ static void fill_limits(const struct decision *d, struct profile *p)
 	p->cpus = d->limits.cpus;
 	p->open_files = d->limits.open_files;
 	p->tmpfs = d->limits.tmpfs;
+	p->disk = d->limits.disk;
 }
 
 int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,

@@ -91,6 +91,7 @@ struct plan_header {
 	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_PARENT_MAPS */
 	uint64_t timeout_ms;                         /* 0 = none */
 	uint64_t grace_ms;                           /* between TERM and KILL */
+	uint64_t disk_bytes, disk_files;             /* of the upper layers; 0 = nobody watches */
 	uint64_t probes;                             /* bits 1 << enum probe: must be refused */
 	uint64_t crash_at;                           /* tests: SIGKILL oneself before step n; 0 = never */
 };
@@ -149,7 +150,16 @@ enum warden_msg {
 	MSG_SIGNAL, /* value = signal */
 };
 
-enum warden_reason { REASON_EXIT = 0, REASON_SIGNAL, REASON_TIMEOUT, REASON_LOST };
+enum warden_reason { REASON_EXIT = 0, REASON_SIGNAL, REASON_TIMEOUT, REASON_LOST, REASON_DISK };
+
+/* REASON_DISK: which of them it was, in `value` */
+enum disk_end {
+	DISK_FINE = 0,
+	DISK_BYTES, /* the layers hold more than they may */
+	DISK_FILES, /* or more files */
+	DISK_HIDDEN, /* something cannot be counted, and more is gone from the file system than the layers may hold */
+	DISK_RESERVE, /* the file system is nearly full */
+};
 
 struct warden_report {
 	uint32_t msg;

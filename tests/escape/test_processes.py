@@ -230,13 +230,13 @@ def test_e28_no_priority_can_be_taken(box):
     assert result.notes() == ["0 0", "0 0"], result
 
 
-LIMITS = {"core": 4, "nofile": 7, "nproc": 6, "memlock": 8, "msgqueue": 12}
+LIMITS = {"fsize": 1, "core": 4, "nofile": 7, "nproc": 6, "memlock": 8, "msgqueue": 12}
 
 
 def test_e28_limits_cannot_be_raised(light):
     result = light.attack("hog", *[f"limit={n}" for n in LIMITS.values()])
     hard = dict(zip(LIMITS, (int(n.split()[1]) for n in result.notes())))
-    assert hard["core"] <= 1 and 0 < hard["nproc"] <= 4096 and 0 < hard["memlock"] <= 8 << 20, hard
+    assert hard["fsize"] == 10 << 30 and hard["core"] <= 1 and 0 < hard["nproc"] <= 4096 and 0 < hard["memlock"] <= 8 << 20, hard
     light.refused("hog", *[f"raise={LIMITS[n]},{hard[n] + 1}" for n in LIMITS if n != "core"], errors={"EPERM"})
 
 

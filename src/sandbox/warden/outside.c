@@ -90,30 +90,53 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void say_timeout(struct warden *w)
+static void say_end(struct warden *w, enum warden_reason reason, int value)
 {
-	w->report = (struct warden_report){ .msg = MSG_EXIT, .reason = REASON_TIMEOUT };
+	w->report = (struct warden_report){ .msg = MSG_EXIT, .reason = reason, .value = value };
 	(void)control_send(&w->report, -1);
 }
 
-enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_CREEL_GONE };
+enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_DISK, EVENT_CREEL_GONE };
 
-/* at = 0: no deadline. Whatever cannot be understood counts as creel gone: that ends everything. */
-static enum event wait_until(int pidfd, uint64_t at)
+#define NEVER UINT64_MAX
+struct alarms {
+	uint64_t deadline, disk; /* ms; NEVER = none */
+};
+
+/* Whatever cannot be understood counts as creel gone: that ends everything. */
+static enum event wait_for(int pidfd, uint64_t at)
 {
 	struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = WARDEN_FD_CONTROL, .events = 0 } };
 
 	for (;;) {
-		uint64_t now = at ? now_ms() : 0, left = at > now ? at - now : 0;
+		uint64_t now = at == NEVER ? 0 : now_ms(), left = at > now ? at - now : 0;
 		struct __kernel_timespec t = { .tv_sec = (long long)(left / 1000),
 					       .tv_nsec = (long long)(left % 1000) * 1000000 };
-		long n = SYS5(ppoll, p, 2, at ? &t : 0, 0, 0);
+		long n = SYS5(ppoll, p, 2, at == NEVER ? 0 : &t, 0, 0);
 
 		if (n == -EINTR)
 			continue;
 		if (n > 0 && p[0].revents)
 			return EVENT_ENDED;
 		return n == 0 ? EVENT_DEADLINE : EVENT_CREEL_GONE;
+	}
+}
+
+/* Looks at the disk on the way. */
+static enum event wait_until(struct warden *w, int pidfd, struct alarms *a)
+{
+	for (;;) {
+		bool disk = a->disk < a->deadline;
+		enum event e = wait_for(pidfd, disk ? a->disk : a->deadline);
+		enum disk_end end;
+
+		if (e != EVENT_DEADLINE || !disk)
+			return e;
+		a->disk = disk_look(w, now_ms(), &end);
+		if (end == DISK_FINE)
+			continue;
+		say_end(w, REASON_DISK, (int)end);
+		return EVENT_DISK;
 	}
 }
 
@@ -139,15 +162,19 @@ static long signal_inside(long pid, int pidfd, int sig)
 static enum event watch(struct warden *w, long pid, int pidfd)
 {
 	const struct plan_header *p = w->plan;
-	enum event e = wait_until(pidfd, p->timeout_ms ? now_ms() + p->timeout_ms : 0);
+	uint64_t now = now_ms();
+	struct alarms a = { .deadline = p->timeout_ms ? now + p->timeout_ms : NEVER,
+			    .disk = p->disk_bytes ? disk_start(now) : NEVER };
+	enum event e = wait_until(w, pidfd, &a);
 
 	if (e != EVENT_DEADLINE)
 		return e;
-	say_timeout(w);
+	say_end(w, REASON_TIMEOUT, 0);
 	if (!p->grace_ms)
 		return e;
 	(void)signal_inside(pid, pidfd, SIGTERM);
-	return wait_until(pidfd, now_ms() + p->grace_ms);
+	a.deadline = now_ms() + p->grace_ms;
+	return wait_until(w, pidfd, &a);
 }
 
 /* Until creel has closed the channel; without `wait`: whether it has. Inside hears of it, too, and may have ended before us. */

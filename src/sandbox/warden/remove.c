@@ -10,14 +10,6 @@
 #define ROUNDS_MAX 1000000 /* levels */
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-struct entry {
-	uint64_t ino;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
 struct listing {
 	int fd;
 	long at, n;
@@ -30,7 +22,7 @@ static struct listing outer, inner; /* pages that are not used cost nothing */
 static const char *next_name(struct listing *l)
 {
 	for (;;) {
-		const struct entry *e;
+		const struct dir_entry *e;
 
 		if (l->at >= l->n) {
 			l->n = SYS3(getdents64, l->fd, l->room, sizeof(l->room));

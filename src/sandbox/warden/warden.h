@@ -12,6 +12,15 @@
 
 #define OWN_MAX 64
 
+/* What getdents64() gives. */
+struct dir_entry {
+	uint64_t ino;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
 struct warden {
 	const struct plan_header *plan;
 	const struct step *steps;
@@ -51,6 +60,10 @@ void private_make(struct warden *w);
 void private_remove(const struct warden *w);
 /* remove.c: everything below a directory, whatever a payload put there */
 void remove_below(int top);
+
+/* disk.c: what the sandbox takes of the host's disk; times in ms. Both return when to look (again). */
+uint64_t disk_start(uint64_t now);
+uint64_t disk_look(struct warden *w, uint64_t now, enum disk_end *ret);
 
 /* text.c */
 const char *plan_str(const struct warden *w, uint32_t offset);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the warden said last, turned into a reason and a status; and what becomes of the changes. */
+#include "cli/run.h"
+
+#include "base/fd.h"
+#include "base/parse.h"
+#include "sandbox/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static void judge(struct run *r)
+{
+	const struct warden_report *m = &r->last;
+
+	r->code = m->value;
+	if (m->reason == REASON_TIMEOUT) {
+		r->reason = RUN_TIMEOUT;
+		r->status = 124;
+	} else if (m->reason == REASON_DISK) {
+		r->reason = RUN_DISK;
+		r->code = SIGKILL;
+		r->status = 128 + SIGKILL;
+	} else if (m->reason == REASON_SIGNAL) {
+		r->reason = r->stat.oom_kills && m->value == SIGKILL ? RUN_OOM : RUN_SIGNAL;
+		r->status = 128 + m->value;
+	} else {
+		r->reason = m->value == 0          ? RUN_OK
+			    : r->stat.oom_kills    ? RUN_OOM
+			    : r->stat.pids_refused ? RUN_PIDS
+						   : RUN_EXIT;
+		r->status = m->value;
+	}
+}
+
+/* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
+static int never_started(struct run *r, struct err *e)
+{
+	bool exec = r->last.msg == MSG_FAILED && strcmp(r->last.what, "exec") == 0;
+	struct str name = r->profile.argv.v[0];
+
+	if (exec && r->last.err == ENOENT) {
+		r->reason = RUN_NOT_FOUND;
+		r->status = 127;
+		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox",
+			      STR_ARG(name));
+	} else if (exec) {
+		r->reason = RUN_NOT_EXECUTABLE;
+		r->status = 126;
+		(void)err_sys(e, r->last.err, "'" STR_FMT "': cannot be executed", STR_ARG(name));
+	} else {
+		r->reason = RUN_FAILED;
+		r->status = EXIT_TROUBLE;
+		if (e->kind == ERR_NONE)
+			(void)err_set(e, ERR_UNAVAIL, "the sandbox ended before it had started");
+		return -1;
+	}
+	return 0;
+}
+
+/* Not an error of ours: it is said, and the status is the command's. */
+static void tell_disk(const struct run *r, struct err *e)
+{
+	static const char more[] =
+		"they are not kept; fix: --disk SIZE or limits.disk lets it take more, 0 is no limit";
+	unsigned long long files = plan_disk_files(r->profile.disk);
+	char text[PARSE_TEXT_MAX];
+	struct str size = parse_format_size(r->profile.disk, text);
+
+	switch (r->last.value) {
+	case DISK_BYTES:
+		(void)err_set(e, ERR_LIMIT, "ended: its changes take more than " STR_FMT " of disk; %s",
+			      STR_ARG(size), more);
+		break;
+	case DISK_FILES:
+		(void)err_set(e, ERR_LIMIT, "ended: its changes are more than %llu files; %s", files, more);
+		break;
+	case DISK_HIDDEN:
+		(void)err_set(e, ERR_LIMIT,
+			      "ended: it took more than " STR_FMT " of disk, where nobody can count; %s",
+			      STR_ARG(size), more);
+		break;
+	default:
+		(void)err_set(
+			e, ERR_LIMIT,
+			"ended: the file system that it writes to is nearly full%s; fix: free some space there; "
+			"--disk 0 would let it take the rest",
+			r->upper.n ? ", and its changes are not kept" : "");
+	}
+}
+
+static int collect_changes(struct run *r, struct err *e)
+{
+	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
+	struct err ignored = { 0 };
+
+	if (!r->upper.n)
+		return 0;
+	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (upper >= 0)
+		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
+	if (r->changes.total != 0 || r->changes.incomplete)
+		return run_keep_private_dir(r, e);
+	run_remove_private_dir(r);
+	return 0;
+}
+
+/* The command ran, and then pid 1 was killed, from outside or for its memory. */
+static void note_loss(struct run *r)
+{
+	if (r->last.msg != MSG_READY)
+		return;
+	run_lock_private_dir(r);
+	r->last.msg = MSG_EXIT;
+	r->last.reason = REASON_SIGNAL;
+	r->last.value = SIGKILL;
+}
+
+int run_end(struct run *r, struct err *e)
+{
+	note_loss(r);
+	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
+		judge(r);
+		if (r->reason != RUN_DISK)
+			return collect_changes(r, e);
+		run_remove_private_dir(r); /* the space is needed */
+		tell_disk(r, e);
+		return 0;
+	}
+	run_remove_private_dir(r);
+	return never_started(r, e);
+}
