@@ -149,6 +149,7 @@ static void let_go(struct warden *w)
 	for (uint32_t i = 0; i < w->plan->n_steps; i++)
 		if (w->tree_fd[i])
 			SYS1(close, w->tree_fd[i]);
+	plan_forget(w);
 }
 
 /* Nobody has waited for it, so its number is still its own; a kernel may refuse the call that takes a pidfd. */

@@ -175,6 +175,7 @@ long payload_start(struct warden *w)
 	w->report.msg = MSG_READY;
 	w->report.landlock_abi = w->landlock_abi;
 	(void)control_send(&w->report, -1);
+	plan_forget(w);
 	return pid;
 }
 

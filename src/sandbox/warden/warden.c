@@ -45,6 +45,28 @@ static long load_plan(struct warden *w)
 	return 0;
 }
 
+/*
+ * What is left of the plan when it has been carried out: its header, and the name of the private directory. The rest takes
+ * memory as long as the sandbox lives, and has the payload's environment in it.
+ */
+void plan_forget(struct warden *w)
+{
+	static struct plan_header kept;
+	static char strings[4096 + 256]; /* begins with an empty one, as a plan does */
+	const struct plan_header *p = w->plan;
+	size_t at = 1;
+
+	text_put(strings, sizeof(strings), &at, p->private_dir ? plan_str(w, p->private_dir) : "");
+	memcpy(&kept, p, sizeof(kept));
+	kept.private_dir = p->private_dir ? 1 : 0;
+	kept.n_strings = (uint32_t)at + 1;
+	kept.n_steps = 0;
+	w->plan = &kept;
+	w->steps = NULL;
+	w->strings = strings;
+	SYS2(munmap, p, kept.size);
+}
+
 /* The kernel writes to it. NOLINTNEXTLINE(readability-non-const-parameter) */
 static long make_inside(struct warden *w, int *ret_pidfd)
 {

@@ -44,6 +44,7 @@ struct warden {
 };
 
 int warden_main(const char *const *groups);
+void plan_forget(struct warden *w);
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
 

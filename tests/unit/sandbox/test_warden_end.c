@@ -225,4 +225,44 @@ TEST(warden_removes_the_cgroups_of_a_killed_creel)
 	forget(&b);
 }
 
+static bool maps(pid_t pid, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = FD_NONE;
+	char path[64];
+	size_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fd_read_all(fd, 1 << 20, &text, &n), 0);
+	return strstr(text, name);
+}
+
+/* The environment in it may hold secrets, and a sandbox may live long. */
+TEST(warden_keeps_no_plan_in_memory_once_the_payload_runs)
+{
+	if (geteuid() != 0)
+		skip(); /* nobody else may look into it */
+	FOR_EACH_USER(user)
+	{
+		struct box b = box_start(&(struct setup){ .as_user = user, .script = "exec sleep $MARK" });
+		pid_t pids[2];
+
+		pids[0] = parent_of(wait_for_marked());
+		pids[1] = parent_of(pids[0]);
+		for (int i = 0; i < 2; i++) {
+			uint64_t end = clock_deadline(5000);
+
+			assert_true(maps(pids[i], "creel-warden")); /* this is how a mapping is called here */
+			while (maps(pids[i], "creel-plan")) {
+				assert_true(clock_mono_ms() < end);
+				(void)usleep(1000);
+			}
+		}
+		assert_int_equal(kill(b.creel, SIGKILL), 0);
+		check_gone_within(1000);
+		forget(&b);
+	}
+}
+
 TEST_MAIN()
