@@ -28,15 +28,14 @@ void method_add(struct method *m, const char *argument)
 	m->argv[m->argc++] = copy;
 }
 
-static void add_all(struct method *m, const char *const *arguments)
+void method_add_all(struct method *m, const char *const *arguments)
 {
 	for (; *arguments; arguments++)
 		method_add(m, *arguments);
 }
-#define ADD(m, ...) add_all(m, (const char *const[]){ __VA_ARGS__, NULL })
+#define ADD(m, ...) method_add_all(m, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The program itself, so that the search through PATH is not measured. */
-static const char *add_program(struct method *m, const char *name)
+const char *method_add_program(struct method *m, const char *name)
 {
 	const char *path = getenv("PATH");
 	char full[4096];
@@ -160,7 +159,6 @@ static void add_mount(struct method *m, const struct profile_mount *pm)
 		ADD(m, "--tmpfs", pm->target.p);
 }
 
-/* The small files that creel writes into /etc are spared: only what is mounted is the same. */
 void bwrap_arguments(struct method *m, const struct profile *p)
 {
 	ADD(m, "--unshare-all", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--hostname",
@@ -177,7 +175,7 @@ void bwrap_arguments(struct method *m, const struct profile *p)
 
 static const char *prepare_bwrap(struct bench *b, struct method *m)
 {
-	const char *missing = add_program(m, "bwrap");
+	const char *missing = method_add_program(m, "bwrap");
 
 	bwrap_arguments(m, engine_profile(b->engine));
 	ADD(m, "--", "./payload");
@@ -186,7 +184,7 @@ static const char *prepare_bwrap(struct bench *b, struct method *m)
 
 static const char *prepare_bwrap_host(struct bench *b, struct method *m)
 {
-	const char *missing = add_program(m, "bwrap");
+	const char *missing = method_add_program(m, "bwrap");
 
 	(void)b;
 	ADD(m, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "./payload");
@@ -195,7 +193,7 @@ static const char *prepare_bwrap_host(struct bench *b, struct method *m)
 
 static const char *prepare_unshare(struct bench *b, struct method *m)
 {
-	const char *missing = add_program(m, "unshare");
+	const char *missing = method_add_program(m, "unshare");
 
 	(void)b;
 	ADD(m, "-Urmpinuf", "--mount-proc", "--", "./payload");
@@ -204,7 +202,7 @@ static const char *prepare_unshare(struct bench *b, struct method *m)
 
 static const char *prepare_oci(struct bench *b, struct method *m)
 {
-	const char *missing = add_program(m, m->name);
+	const char *missing = method_add_program(m, m->name);
 
 	if (geteuid() != 0)
 		return "needs root here";
@@ -231,7 +229,7 @@ static const char *prepare_crun(struct bench *b, struct method *m)
 
 static const char *prepare_docker(struct bench *b, struct method *m)
 {
-	const char *missing = add_program(m, "docker");
+	const char *missing = method_add_program(m, "docker");
 
 	if (!b->docker_host)
 		return "no --docker-host";

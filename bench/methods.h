@@ -45,6 +45,10 @@ struct method *method_find(const char *name); /* NULL = there is none of that na
 void bench_open(struct bench *b);
 void bench_close(struct bench *b);
 
-/* What is in the profile, as bubblewrap's arguments; the payload is left to the caller. */
+/* Copied. */
+void method_add(struct method *m, const char *argument);
+void method_add_all(struct method *m, const char *const *arguments); /* up to a NULL */
+/* The program itself, so that the search through PATH is not measured. Not NULL: why it cannot be had. */
+const char *method_add_program(struct method *m, const char *name);
+/* bubblewrap's arguments for the mounts of this profile. The small files that creel writes into /etc are spared. */
 void bwrap_arguments(struct method *m, const struct profile *p);
-void method_add(struct method *m, const char *argument); /* copied */
