@@ -41,29 +41,37 @@ static void forgive_container(struct survey *s)
 		}
 }
 
-static void add_trial(struct cli *cli, struct survey *s)
+/* Held, or named as one to do without. */
+static struct str say_held(struct cli *cli, const struct run *r)
 {
-	struct err e = { 0 };
-	const struct run *r = trial(cli, &e);
+	_cleanup_buf_ struct buf text = { 0 };
+	unsigned missing = run_missing_walls(r);
+
+	buf_init(&text, 1024);
+	buf_printf(&text, "a sandbox was started, and every wall held (%d probes)",
+		   __builtin_popcountll(r->last.probes));
+	for (const struct enum_name *n = wall_names; n->name; n++)
+		if (missing & 1u << n->value)
+			buf_printf(&text, ", without %s, as walls.optional accepts", n->name);
+	return arena_str(cli->arena, buf_str(&text));
+}
+
+static void add_trial(struct cli *cli, const struct run *r, const struct err *e, struct survey *s)
+{
 	struct survey_item *i;
 
 	if (s->n == SURVEY_MAX)
 		return;
 	i = &s->v[s->n++];
 	if (r && r->started && r->status == 0) {
-		*i = (struct survey_item){ .name = "sandbox",
-					   .state = SURVEY_OK,
-					   .found = arena_printf(
-						   cli->arena,
-						   "a sandbox was started, and every wall held (%d probes)",
-						   __builtin_popcountll(r->last.probes)) };
+		*i = (struct survey_item){ .name = "sandbox", .state = SURVEY_OK, .found = say_held(cli, r) };
 		forgive_container(s);
 		return;
 	}
 	*i = (struct survey_item){ .name = "sandbox",
 				   .state = SURVEY_FAIL,
 				   .found = STR("a sandbox could not be started") };
-	i->cause = arena_str(cli->arena, e.kind == ERR_NONE ? STR("no reason was given") : str_z(e.msg));
+	i->cause = arena_str(cli->arena, e->kind == ERR_NONE ? STR("no reason was given") : str_z(e->msg));
 	i->fix = STR("see the findings above; creel run --plan -- true shows the steps");
 }
 
@@ -117,12 +125,19 @@ static void put_text(struct cli *cli, const struct survey *s)
 int run_doctor(struct cli *cli, struct err *e)
 {
 	struct survey *s = ARENA_NEW(cli->arena, struct survey);
+	struct err trouble = { 0 };
+	const struct run *r;
 	bool ok = true;
 
 	if (!s)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	survey_host(cli->arena, s);
-	add_trial(cli, s);
+	r = trial(cli, &trouble);
+	if (r && r->diags.n_errors) { /* a configuration that run would not read either */
+		output_diags(&r->diags, SEVERITY_ERROR, NULL);
+		return EXIT_TROUBLE;
+	}
+	survey_host(cli->arena, r && r->decision ? r->decision->optional_walls : 0, s);
+	add_trial(cli, r, &trouble, s);
 	for (size_t i = 0; i < s->n; i++)
 		ok = ok && s->v[i].state != SURVEY_FAIL;
 	if (cli->json)

@@ -41,6 +41,7 @@ struct run {
 	struct str upper, lower;
 	struct cgroup cgroup;
 	struct cgroup_limits limits;
+	unsigned asked; /* limits that somebody named */
 	struct sandbox box;
 	bool started;  /* the payload was executed */
 	bool no_stdio; /* /dev/null for all three */
@@ -88,4 +89,5 @@ struct tty *tty_close(struct tty *t);
 DEFINE_CLEANUP(tty, tty_close)
 
 /* run_report.c */
+unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */
 int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

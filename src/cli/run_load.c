@@ -104,7 +104,8 @@ int run_load(struct run *r, struct err *e)
 	rc = decide(&r->config, &r->request, cli->arena, r->decision, e);
 	if (rc < 0)
 		return rc;
-	r->limits = (struct cgroup_limits){ .must = asked_limits(&r->decision->eff),
+	r->asked = asked_limits(&r->decision->eff);
+	r->limits = (struct cgroup_limits){ .must = r->asked,
 					    .memory = r->decision->limits.memory,
 					    .pids = r->decision->limits.pids,
 					    .cpus = r->decision->limits.cpus };

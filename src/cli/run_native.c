@@ -272,13 +272,25 @@ static int serve(struct run *r, int signals, struct err *e)
 
 /* ---- the whole ---- */
 
+/* Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. */
+static int make_cgroup(struct run *r, struct err *e)
+{
+	int rc = cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+
+	if (rc >= 0 || !(r->decision->optional_walls & 1u << WALL_LIMITS) || r->cli->cgroup_parent.has)
+		return rc;
+	*e = (struct err){ 0 };
+	r->limits.must = 0;
+	return cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+}
+
 static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	_cleanup_close_ int warden = FD_NONE;
 	const struct sandbox_stdio io =
 		r->no_stdio ? (struct sandbox_stdio){ -1, -1, -1 } : (struct sandbox_stdio){ 0, 1, 2 };
-	int rc = cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+	int rc = make_cgroup(r, e);
 
 	if (rc < 0)
 		return rc;

@@ -24,6 +24,14 @@ const struct enum_name run_reason_names[] = {
 	{ NULL, 0 },
 };
 
+unsigned run_missing_walls(const struct run *r)
+{
+	if (!r->started)
+		return 0;
+	return (r->last.landlock_abi ? 0 : 1u << WALL_LANDLOCK) |
+	       (r->asked & ~r->held ? 1u << WALL_LIMITS : 0);
+}
+
 static void put_walls(const struct run *r, struct jsonw *w)
 {
 	static const char *const limit[] = { "memory", "pids", "cpu" };
@@ -47,6 +55,11 @@ static void put_walls(const struct run *r, struct jsonw *w)
 		jsonw_kz(w, limit[i], how);
 	}
 	jsonw_obj_end(w);
+	jsonw_karr(w, "optional_missing");
+	for (const struct enum_name *n = wall_names; n->name; n++)
+		if (run_missing_walls(r) & 1u << n->value)
+			jsonw_str(w, str_z(n->name));
+	jsonw_arr_end(w);
 	jsonw_karr(w, "probes");
 	for (unsigned i = 0; i < 64; i++)
 		if (r->last.probes & 1ull << i)

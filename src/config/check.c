@@ -28,6 +28,13 @@ static bool is_absolute(struct str s)
 	return s.n && s.p[0] == '/';
 }
 
+static bool is_optional_wall(struct str s)
+{
+	int id;
+
+	return enum_value(wall_names, s, false, &id);
+}
+
 static bool is_suffix(struct str s)
 {
 	return s.n > 1 && s.p[0] == '.';
@@ -40,6 +47,7 @@ static const struct {
 } checks[] = {
 	{ OPT_BACKEND_ORDER, is_backend, "native, docker or opensandbox" },
 	{ OPT_ENV_SECRETS, env_name_valid, "variable names: letters, digits and _, no leading digit" },
+	{ OPT_WALLS_OPTIONAL, is_optional_wall, "landlock, time or limits" },
 	{ OPT_SYNC_BLOCKED_EXT, is_suffix, "file name endings that start with a dot" },
 	{ OPT_VAULT_PATH, is_absolute, "an absolute path" },
 	{ OPT_SERVE_GUARD, is_address, "host:port or unix:/path" },

@@ -232,6 +232,7 @@ struct decision {
 		double cpus;
 		bool run_setup;
 	} limits;
+	unsigned optional_walls; /* 1 << enum wall: a host without them is accepted */
 
 	struct reason *reasons;
 	size_t n_reasons;

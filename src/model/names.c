@@ -51,6 +51,8 @@ NAMES(secret_scope_names,
 	{ "network", SECRET_SCOPE_NETWORK }, { "both", SECRET_SCOPE_BOTH });
 NAMES(rw_names,
 	{ "ro", RW_RO }, { "rw", RW_RW });
+NAMES(wall_names,
+	{ "landlock", WALL_LANDLOCK }, { "time", WALL_TIME }, { "limits", WALL_LIMITS });
 NAMES(sync_mode_names,
 	{ "manual", SYNC_MANUAL }, { "auto", SYNC_AUTO });
 NAMES(visibility_names,

@@ -60,13 +60,16 @@ enum provider { PROVIDER_NONE = 0, PROVIDER_OPENSANDBOX };
 enum secret_scope { SECRET_SCOPE_NETWORK = 0, SECRET_SCOPE_BOTH };
 enum rw { RW_RO = 0, RW_RW };
 enum sync_mode { SYNC_MANUAL = 0, SYNC_AUTO };
+/* Walls that policy may accept to be without (walls.optional). */
+enum wall { WALL_LANDLOCK = 0, WALL_TIME, WALL_LIMITS, WALL_COUNT_ };
 enum visibility { VISIBILITY_SPAWNED = 0, VISIBILITY_ALL };
 enum verdict { VERDICT_DENY = 0, VERDICT_ASK, VERDICT_ALLOW };
 
 extern const struct enum_name trust_names[], when_names[], enforce_names[], place_names[], scope_names[],
 	access_names[], profile_names[], compat_names[], session_scope_names[], ownership_names[],
 	tool_profile_names[], exec_host_names[], exec_mode_names[], shells_names[], provider_names[],
-	secret_scope_names[], rw_names[], sync_mode_names[], visibility_names[], verdict_names[];
+	secret_scope_names[], rw_names[], sync_mode_names[], visibility_names[], verdict_names[],
+	wall_names[];
 
 const char *enum_name(const struct enum_name *table, int value); /* "?" when unknown */
 /* Exact, or ASCII case folded when `nocase`. */

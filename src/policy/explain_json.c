@@ -166,6 +166,11 @@ static void put_limits(struct jsonw *w, const struct decision *d)
 	jsonw_ku64(w, "disk", d->limits.disk);
 	jsonw_ku64(w, "open_files", d->limits.open_files);
 	jsonw_kbool(w, "run_setup", d->limits.run_setup);
+	jsonw_karr(w, "optional_walls");
+	for (const struct enum_name *n = wall_names; n->name; n++)
+		if (d->optional_walls & 1u << n->value)
+			jsonw_str(w, str_z(n->name));
+	jsonw_arr_end(w);
 	jsonw_obj_end(w);
 }
 

@@ -278,6 +278,11 @@ static void put_limits(const struct page *p)
 	buf_printf(p->out, "disk %.*s, ", (int)memory.n, memory.p);
 	buf_printf(p->out, "%llu files, stdout %llu, stderr %llu", (unsigned long long)d->limits.open_files,
 		   (unsigned long long)d->limits.stdout_max, (unsigned long long)d->limits.stderr_max);
+	for (const struct enum_name *n = wall_names; n->name; n++)
+		if (d->optional_walls & 1u << n->value)
+			buf_printf(p->out, "; without %s if need be", n->name);
+	if (d->optional_walls)
+		because(p, STAGE_LIMITS, "walls");
 }
 
 /* ---- verdict ---- */

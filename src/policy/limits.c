@@ -78,6 +78,22 @@ static bool check_not_zero(struct ctx *x)
 	return deny(x, here, CODE_LIMIT_INVALID, NULL, "a limit is zero, and zero would mean no limit");
 }
 
+/* What is missing on the host and not named here is a refusal, later and elsewhere. */
+static void fill_optional_walls(struct ctx *x)
+{
+	const struct settings *s = &x->d->eff;
+
+	for (size_t i = 0; i < s->walls_optional.n; i++) {
+		int wall;
+
+		if (!enum_value(wall_names, s->walls_optional.v[i], false, &wall))
+			continue;
+		x->d->optional_walls |= 1u << wall;
+		why(x, here, "walls", s->walls_optional.v[i], &s->origin[OPT_WALLS_OPTIONAL],
+		    "a host without this wall is accepted");
+	}
+}
+
 bool stage_limits(struct ctx *x)
 {
 	struct decision *d = x->d;
@@ -99,6 +115,7 @@ bool stage_limits(struct ctx *x)
 	if (!check_not_zero(x))
 		return false;
 	fill_timeout(x);
+	fill_optional_walls(x);
 	d->limits.run_setup = d->place.place >= PLACE_CONTAINER && d->place.scope != SCOPE_JOB &&
 			      str_trim(s->setup_command).n > 0;
 	if (d->limits.run_setup)

@@ -295,6 +295,20 @@ static void check_dangerous(struct lint *l, const struct lint_view *v)
 	}
 }
 
+/* What policy can do without, an attacker can do without, too. */
+static void check_optional_walls(struct lint *l, const struct lint_view *v)
+{
+	if (!v->own->has[OPT_WALLS_OPTIONAL])
+		return;
+	for (size_t i = 0; i < v->own->walls_optional.n; i++) {
+		diag_add(l->d, SEVERITY_WARN, "wall_optional", &v->own->origin[OPT_WALLS_OPTIONAL],
+			 lint_key(l, v, "walls.optional"),
+			 "'" STR_FMT "': calls run on a host that lacks this wall",
+			 STR_ARG(v->own->walls_optional.v[i]));
+		diag_fix(l->d, "leave it out where creel doctor finds the wall");
+	}
+}
+
 void lint_walls(struct lint *l, const struct lint_view *v)
 {
 	check_network(l, v, OPT_NET_PRIMARY, "network.primary", v->s->net_primary);
@@ -306,6 +320,7 @@ void lint_walls(struct lint *l, const struct lint_view *v)
 	check_setup(l, v);
 	check_routes(l, v);
 	check_limits(l, v);
+	check_optional_walls(l, v);
 	check_used(l, v);
 	check_dangerous(l, v);
 }

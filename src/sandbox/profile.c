@@ -134,6 +134,19 @@ static void fill_limits(const struct decision *d, struct profile *p)
 	p->disk = d->limits.disk;
 }
 
+/* The second wall around files is a wall: a host without it is refused, unless policy names it as one to do without. */
+static int fill_landlock(const struct decision *d, struct profile *p, struct err *e)
+{
+	p->landlock_abi = host_landlock_abi();
+	if (p->landlock_abi || d->optional_walls & 1u << WALL_LANDLOCK)
+		return 0;
+	return err_set(
+		e, ERR_UNAVAIL,
+		"wall 'landlock' cannot be built: this kernel has no Landlock, or it is switched off; fix: add "
+		"landlock to the lsm= list of the kernel command line, or accept it with -e "
+		"walls.optional=landlock");
+}
+
 int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,
 		 struct err *e)
 {
@@ -154,7 +167,9 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 		ret->path = STR("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	fill_users(in, ret);
 	fill_limits(d, ret);
-	ret->landlock_abi = host_landlock_abi();
+	r = fill_landlock(d, ret, e);
+	if (r < 0)
+		return r;
 	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);
 	if (!m.mounts)
 		return err_sys(e, ENOMEM, "profile");

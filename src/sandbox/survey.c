@@ -22,6 +22,7 @@
 struct look {
 	struct arena *a;
 	struct survey *s;
+	unsigned optional;
 };
 
 static struct survey_item *add(struct look *l, const char *name, enum survey_state state, struct str found)
@@ -67,10 +68,14 @@ static void look_landlock(struct look *l)
 	uint32_t abi = host_landlock_abi();
 	struct survey_item *i;
 
-	i = add(l, "landlock", abi ? SURVEY_OK : SURVEY_WARN,
+	i = add(l, "landlock",
+		abi                                 ? SURVEY_OK
+		: l->optional & 1u << WALL_LANDLOCK ? SURVEY_WARN
+						    : SURVEY_FAIL,
 		abi ? arena_printf(l->a, "ABI %u", abi) : STR("not in this kernel, or switched off"));
 	if (!abi) {
-		i->cause = STR("the second wall around files is missing; mounts still hold");
+		i->cause = STR(
+			"the second wall around files is missing: creel run refuses, unless walls.optional names it");
 		i->fix = STR("add landlock to the lsm= list of the kernel command line");
 	}
 }
@@ -204,9 +209,9 @@ static void look_users(struct look *l)
 				: STR("one user inside; the warden is kept apart by being pid 1 and not traceable"));
 }
 
-void survey_host(struct arena *a, struct survey *ret)
+void survey_host(struct arena *a, unsigned optional, struct survey *ret)
 {
-	struct look l = { .a = a, .s = ret };
+	struct look l = { .a = a, .s = ret, .optional = optional };
 
 	*ret = (struct survey){ 0 };
 	look_kernel(&l);

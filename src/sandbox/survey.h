@@ -27,4 +27,5 @@ struct survey {
 	size_t n;
 };
 
-void survey_host(struct arena *a, struct survey *ret);
+/* optional: walls that policy does without (1 << enum wall) */
+void survey_host(struct arena *a, unsigned optional, struct survey *ret);

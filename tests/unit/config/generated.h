@@ -48,6 +48,8 @@ static inline void gen_list(struct gen *g, enum option id)
 			buf_puts(g->out, gen_below(g, 2) ? "\"docker\"," : "\"native\",");
 		else if (id == OPT_ENV_SECRETS)
 			buf_printf(g->out, "\"N%u\",", gen_below(g, 9));
+		else if (id == OPT_WALLS_OPTIONAL)
+			buf_puts(g->out, gen_below(g, 2) ? "\"landlock\"," : "\"time\",");
 		else if (id == OPT_SYNC_BLOCKED_EXT)
 			buf_printf(g->out, "\".e%u\",", gen_below(g, 9));
 		else

@@ -48,6 +48,8 @@ static struct str good_value(struct loading *w, enum option id, unsigned variant
 	case TYPE_LIST:
 		if (id == OPT_BACKEND_ORDER)
 			return variant ? STR("[\"opensandbox\"]") : STR("[]");
+		if (id == OPT_WALLS_OPTIONAL)
+			return variant ? STR("[\"landlock\",\"limits\"]") : STR("[]");
 		if (id == OPT_SYNC_BLOCKED_EXT)
 			return variant ? STR("[\".a\",\".b\"]") : STR("[]");
 		return variant ? STR("[\"a\",\"B_2\"]") : STR("[]");
@@ -356,6 +358,8 @@ TEST(texts_with_a_form_of_their_own_are_checked)
 		{ "{backend:{order:['native','podman']}}",
 		  "backend.order[1]: 'podman' is not accepted here, accepted: native" },
 		{ "{backend:{order:['host']}}", "backend.order[0]" },
+		{ "{walls:{optional:['landlock','mounts']}}",
+		  "walls.optional[1]: 'mounts' is not accepted here, accepted: landlock, time or limits" },
 		{ "{env:{secrets:['GH TOKEN']}}", "env.secrets[0]: 'GH TOKEN' is not accepted" },
 		{ "{env:{set:{'1A':'x'}}}", "env.set.1A: not a variable name" },
 		{ "{env:{set:{A:'x\\ny'}}}", "env.set.A: holds a line end" },

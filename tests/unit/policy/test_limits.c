@@ -96,6 +96,19 @@ TEST(every_limit_of_the_configuration_arrives)
 	assert_true(w.d.limits.cpus > 2.4 && w.d.limits.cpus < 2.6);
 }
 
+TEST(o04_no_wall_is_optional_unless_it_is_named)
+{
+	static const struct str named[] = { STR("landlock"), STR("limits") };
+
+	sandbox_all();
+	CHECK_OK(ask(GROUP, "exec"));
+	assert_int_equal(w.d.optional_walls, 0);
+	sandbox_all();
+	SAY(WALLS_OPTIONAL, walls_optional, ((struct strs){ named, 2 }));
+	CHECK_OK(ask(GROUP, "exec"));
+	assert_int_equal(w.d.optional_walls, 1u << WALL_LANDLOCK | 1u << WALL_LIMITS);
+}
+
 TEST(a_limit_of_zero_is_refused_because_it_would_mean_none)
 {
 	sandbox_all();

@@ -649,6 +649,16 @@ TEST(limits_that_cannot_be_had_are_told)
 	FOUND("read_above_max");
 }
 
+TEST(o04_a_wall_that_may_be_missing_is_told)
+{
+	static const struct str named[] = { STR("landlock") };
+
+	walls_reset();
+	SAY(WALLS_OPTIONAL, walls_optional, ((struct strs){ named, 1 }));
+	FOUND("wall_optional");
+	assert_int_equal(finding("wall_optional")->severity, SEVERITY_WARN);
+}
+
 TEST(sandbox_settings_while_nothing_is_sandboxed_are_told)
 {
 	struct agent *a;
