@@ -297,6 +297,9 @@ static int start(struct run *r, struct err *e)
 	buf_init(&plan, PLAN_MAX);
 	r->profile.cgroup_fd = r->cgroup.fd >= 0 ? SANDBOX_CGROUP_FD : -1;
 	r->profile.cgroup_wait = r->cgroup.version == CGROUP_V1;
+	/* Both count alike where warden and payload are one user; the rlimit would answer first, and nobody would hear of it. */
+	if (r->cgroup.have & CGROUP_PIDS)
+		r->profile.pids++;
 	rc = plan_build(&r->profile, &plan, e);
 	if (rc >= 0)
 		rc = sandbox_open_warden(&warden, e);

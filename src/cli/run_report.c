@@ -68,6 +68,26 @@ static void put_walls(const struct run *r, struct jsonw *w)
 	jsonw_obj_end(w);
 }
 
+/* Whatever the reason is: a command may go on, slower or with less. */
+static void put_limits_hit(const struct run *r, struct jsonw *w)
+{
+	const struct {
+		const char *name;
+		uint64_t times;
+	} hit[] = {
+		{ "oom", r->stat.oom_kills },
+		{ "pids", r->stat.pids_refused },
+		{ "throttled", r->stat.throttled_us },
+	};
+
+	jsonw_karr(w, "limits_hit");
+	for (size_t i = 0; i < sizeof(hit) / sizeof(hit[0]); i++)
+		if (hit[i].times)
+			jsonw_str(w, str_z(hit[i].name));
+	jsonw_arr_end(w);
+	jsonw_ku64(w, "throttled_us", r->stat.throttled_us);
+}
+
 static void put_changes(const struct run *r, struct jsonw *w)
 {
 	jsonw_kobj(w, "changes");
@@ -104,6 +124,7 @@ static void put_report(const struct run *r, struct jsonw *w)
 	jsonw_ku64(w, "system_us", r->last.sys_us);
 	jsonw_ku64(w, "peak_memory_bytes",
 		   r->stat.memory_peak ? r->stat.memory_peak : r->last.max_rss_kb * 1024);
+	put_limits_hit(r, w);
 	if (r->decision) {
 		jsonw_kz(w, "trust", enum_name(trust_names, (int)r->decision->mode.trust));
 		jsonw_kz(w, "place", enum_name(place_names, (int)r->decision->place.place));

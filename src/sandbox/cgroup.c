@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/cgroup.h"
 #include "base/fd.h"
+#include "sandbox/cgroup_priv.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,17 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERIOD_US 100000u
 #define QUOTA_MIN_US 1000u /* the kernel takes no less */
 #define PREFIX "creel-"
 #define SWEEP_EVERY 64
 #define SWEEP_AGE_S 60u
 
-static const char *const controller[] = { "memory", "pids", "cpu" };
+const char *const cgroup_controller[] = { "memory", "pids", "cpu" };
 
 /* ---- small files ---- */
 
-static int put(const char *dir, const char *file, const char *text)
+int cgroup_put(const char *dir, const char *file, const char *text)
 {
 	char path[CGROUP_PATH_MAX + 64];
 	_cleanup_close_ int fd = FD_NONE;
@@ -38,12 +37,12 @@ static int put(const char *dir, const char *file, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-static int put_u64(const char *dir, const char *file, uint64_t v)
+int cgroup_put_u64(const char *dir, const char *file, uint64_t v)
 {
 	char text[32];
 
 	(void)snprintf(text, sizeof(text), "%" PRIu64, v);
-	return put(dir, file, text);
+	return cgroup_put(dir, file, text);
 }
 
 /* The whole file into `out`; empty when it cannot be read. */
@@ -57,7 +56,7 @@ static void get_file(const char *path, char *out, size_t size)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-static void get(const char *dir, const char *file, char *out, size_t size)
+void cgroup_get(const char *dir, const char *file, char *out, size_t size)
 {
 	char path[CGROUP_PATH_MAX + 64];
 
@@ -71,7 +70,7 @@ static uint64_t get_u64(const char *dir, const char *file, const char *name)
 {
 	char text[4096] = "", *at = text;
 
-	get(dir, file, text, sizeof(text));
+	cgroup_get(dir, file, text, sizeof(text));
 	if (name) {
 		size_t n = strlen(name);
 
@@ -96,11 +95,7 @@ static bool names_controller(char *list, const char *name)
 	return false;
 }
 
-/*
- * Our own group in the hierarchy with this controller ("" = v2), as /proc/self/cgroup has it. A group outside our cgroup
- * namespace is written as "/..": it has no path here.
- */
-static int own_group(const struct cgroup_host *h, const char *name, char *out, size_t size)
+int cgroup_own(const struct cgroup_host *h, const char *name, char *out, size_t size)
 {
 	char text[8192], *line, *save = text;
 
@@ -118,58 +113,6 @@ static int own_group(const struct cgroup_host *h, const char *name, char *out, s
 		return snprintf(out, size, "%s", path) < (int)size ? 0 : -ENAMETOOLONG;
 	}
 	return -ENOENT;
-}
-
-/* v2 alone at the root, or beside v1. */
-static int v2_root(const struct cgroup_host *h, char *out, size_t size)
-{
-	static const char *const places[] = { "", "/unified" };
-	char path[CGROUP_PATH_MAX];
-
-	for (size_t i = 0; i < 2; i++) {
-		(void)snprintf(path, sizeof(path), "%s%s/cgroup.controllers", h->root, places[i]);
-		if (access(path, R_OK) == 0)
-			return snprintf(out, size, "%s%s", h->root, places[i]) < (int)size ? 0
-											   : -ENAMETOOLONG;
-	}
-	return -ENOENT;
-}
-
-static bool has_word(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)); at += n)
-		if ((at == text || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\n' || at[n] == '\0'))
-			return true;
-	return false;
-}
-
-static bool turn_on(const char *dir, const char *name)
-{
-	char text[512];
-
-	/* Refused where processes live in it: then it stays off. */
-	(void)snprintf(text, sizeof(text), "+%s", name);
-	if (put(dir, "cgroup.subtree_control", text) < 0)
-		return false;
-	get(dir, "cgroup.subtree_control", text, sizeof(text));
-	return has_word(text, name);
-}
-
-/* Limits that children of this v2 directory can have; turned on when they are only available. */
-static unsigned v2_controllers(const char *dir)
-{
-	char on[512], available[512];
-	unsigned have = 0;
-
-	get(dir, "cgroup.subtree_control", on, sizeof(on));
-	get(dir, "cgroup.controllers", available, sizeof(available));
-	for (int i = 0; i < 3; i++)
-		if (has_word(on, controller[i]) ||
-		    (has_word(available, controller[i]) && turn_on(dir, controller[i])))
-			have |= 1u << i;
-	return have;
 }
 
 static void group_name(char *out, size_t size)
@@ -209,8 +152,7 @@ void cgroup_sweep(const char *dir, unsigned age_s)
 		(void)closedir(d);
 }
 
-/* A new group below `parent`; its path is left in `out`, which is empty on failure. */
-static int make_group(const struct cgroup_host *h, const char *parent, char out[static CGROUP_PATH_MAX])
+int cgroup_make(const struct cgroup_host *h, const char *parent, char out[static CGROUP_PATH_MAX])
 {
 	char name[64];
 	int r = -ENAMETOOLONG;
@@ -227,77 +169,22 @@ static int make_group(const struct cgroup_host *h, const char *parent, char out[
 
 /* ---- making one ---- */
 
-static uint64_t quota_us(const struct cgroup_limits *l)
+uint64_t cgroup_quota_us(const struct cgroup_limits *l)
 {
-	uint64_t us = (uint64_t)(l->cpus * PERIOD_US);
+	uint64_t us = (uint64_t)(l->cpus * CGROUP_PERIOD_US);
 
 	return us < QUOTA_MIN_US ? QUOTA_MIN_US : us;
-}
-
-static unsigned v2_set(const char *dir, const struct cgroup_limits *l)
-{
-	unsigned have = 0;
-	char text[64];
-
-	if (l->memory && put_u64(dir, "memory.max", l->memory) == 0) {
-		(void)put(dir, "memory.swap.max", "0");
-		(void)put(dir, "memory.oom.group", "1");
-		have |= CGROUP_MEMORY;
-	}
-	if (l->pids && put_u64(dir, "pids.max", l->pids) == 0)
-		have |= CGROUP_PIDS;
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " %u", quota_us(l), PERIOD_US);
-	if (l->cpus > 0 && put(dir, "cpu.max", text) == 0)
-		have |= CGROUP_CPU;
-	return have;
-}
-
-static bool v2_try(const struct cgroup_host *h, const char *parent, const struct cgroup_limits *l,
-		   struct cgroup *c)
-{
-	unsigned can = v2_controllers(parent);
-
-	if (!can || make_group(h, parent, c->dir[0]) < 0)
-		return false;
-	c->version = CGROUP_V2;
-	c->have = v2_set(c->dir[0], l) & can;
-	c->fd = open(c->dir[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (c->fd >= 0 && (c->have & l->must) == l->must)
-		return true;
-	cgroup_done(c);
-	return false;
-}
-
-/* Up from our own group: a group with processes in it cannot have children with limits, its parent may. */
-static bool v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, struct cgroup *c)
-{
-	char root[CGROUP_PATH_MAX / 4], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX];
-
-	if (v2_root(h, root, sizeof(root)) < 0 || own_group(h, "", own, sizeof(own)) < 0)
-		return false;
-	for (int up = 0; up < 16; up++) {
-		char *slash;
-
-		(void)snprintf(path, sizeof(path), "%s%s", root, own[1] ? own : "");
-		if (v2_try(h, path, l, c))
-			return true;
-		slash = strrchr(own, '/');
-		if (!own[1] || !slash)
-			return false;
-		slash[slash == own] = '\0';
-	}
-	return false;
 }
 
 static int v1_dir(const struct cgroup_host *h, int i, char out[static CGROUP_PATH_MAX])
 {
 	char own[CGROUP_PATH_MAX / 2], parent[CGROUP_PATH_MAX];
-	int r = own_group(h, controller[i], own, sizeof(own));
+	int r = cgroup_own(h, cgroup_controller[i], own, sizeof(own));
 
-	if (r >= 0 && snprintf(parent, sizeof(parent), "%s/%s%s", h->root, controller[i],
+	if (r >= 0 && snprintf(parent, sizeof(parent), "%s/%s%s", h->root, cgroup_controller[i],
 			       own[1] ? own : "") >= (int)sizeof(parent))
 		r = -ENAMETOOLONG;
-	return r < 0 ? r : make_group(h, parent, out);
+	return r < 0 ? r : cgroup_make(h, parent, out);
 }
 
 static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
@@ -306,15 +193,15 @@ static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
 
 	switch (i) {
 	case 0:
-		r = put_u64(dir, "memory.limit_in_bytes", l->memory);
-		(void)put_u64(dir, "memory.memsw.limit_in_bytes",
-			      l->memory); /* absent without swap accounting */
+		r = cgroup_put_u64(dir, "memory.limit_in_bytes", l->memory);
+		(void)cgroup_put_u64(dir, "memory.memsw.limit_in_bytes",
+				     l->memory); /* absent without swap accounting */
 		return r;
 	case 1:
-		return put_u64(dir, "pids.max", l->pids);
+		return cgroup_put_u64(dir, "pids.max", l->pids);
 	default:
-		r = put_u64(dir, "cpu.cfs_period_us", PERIOD_US);
-		return r < 0 ? r : put_u64(dir, "cpu.cfs_quota_us", quota_us(l));
+		r = cgroup_put_u64(dir, "cpu.cfs_period_us", CGROUP_PERIOD_US);
+		return r < 0 ? r : cgroup_put_u64(dir, "cpu.cfs_quota_us", cgroup_quota_us(l));
 	}
 }
 
@@ -331,54 +218,46 @@ static void v1_make(const struct cgroup_host *h, const struct cgroup_limits *l, 
 	}
 }
 
+const char *cgroup_fix(void)
+{
+	return geteuid() == 0
+		       ? "--cgroup-parent DIR, a cgroup v2 directory that can be written to and has no processes"
+		       : "systemd-run --user --scope -p Delegate=yes creel run …, or run as root";
+}
+
 static int missing(const struct cgroup_limits *l, unsigned have, struct err *e)
 {
 	char list[64] = "";
 
+	if (!(l->must & ~have))
+		have = 0; /* each of them somewhere, all of them nowhere */
 	for (int i = 0; i < 3; i++)
 		if (l->must & ~have & 1u << i)
 			(void)snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
-				       *list ? ", " : "", controller[i]);
-	return err_set(
-		e, ERR_UNAVAIL,
-		"no cgroup for the limit on %s: this process may not make one; fix: systemd-run --user --scope -p Delegate=yes "
-		"creel run …, or run as root",
-		list);
-}
-
-static int new_below(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
-		     struct cgroup *c, struct err *e)
-{
-	_cleanup_free_ char *dir = NULL;
-
-	if (parent.n >= CGROUP_PATH_MAX || str_dupz(parent, &dir) < 0)
-		return err_set(e, ERR_USAGE, "'" STR_FMT "' cannot be a cgroup", STR_ARG(parent));
-	if (!v2_try(h, dir, l, c))
-		return err_set(
-			e, ERR_UNAVAIL,
-			"cannot make a cgroup with these limits in '%s': it must be a cgroup v2 directory "
-			"that this user may write to, without processes of its own",
-			dir);
-	return 0;
+				       *list ? ", " : "", cgroup_controller[i]);
+	return err_set(e, ERR_UNAVAIL,
+		       "no cgroup for the limit on %s: this process may not make one; fix: %s", list,
+		       cgroup_fix());
 }
 
 int cgroup_new_on(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
 		  struct cgroup *ret, struct err *e)
 {
 	struct cgroup c = CGROUP_EMPTY;
-	unsigned have;
+	unsigned seen = 0;
 
 	if (parent.n) {
-		int r = new_below(h, l, parent, &c, e);
+		int r = cgroup_v2_below(h, l, parent, &c, e);
 
 		if (r < 0)
 			return r;
-	} else if (!v2_find(h, l, &c) && l->must)
+	} else if (!cgroup_v2_find(h, l, &c, &seen) && l->must) {
 		v1_make(h, l, &c);
-	have = c.have;
-	if ((have & l->must) != l->must) {
+	}
+	seen |= c.have;
+	if ((c.have & l->must) != l->must) {
 		cgroup_done(&c);
-		return missing(l, have, e);
+		return missing(l, seen, e);
 	}
 	*ret = c;
 	return 0;
@@ -401,7 +280,7 @@ int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *
 int cgroup_add(const struct cgroup *c, pid_t pid)
 {
 	for (int i = 0; i < 3 && c->version == CGROUP_V1; i++) {
-		int r = c->dir[i][0] ? put_u64(c->dir[i], "cgroup.procs", (uint64_t)pid) : 0;
+		int r = c->dir[i][0] ? cgroup_put_u64(c->dir[i], "cgroup.procs", (uint64_t)pid) : 0;
 
 		if (r < 0)
 			return r;
@@ -445,7 +324,7 @@ static void kill_members(const char *dir)
 	char text[4096], *save = text, *line;
 	const char *slash = strrchr(dir, '/');
 
-	get(dir, "cgroup.procs", text, sizeof(text));
+	cgroup_get(dir, "cgroup.procs", text, sizeof(text));
 	while (slash && (line = strsep(&save, "\n"))) {
 		long pid = strtol(line, NULL, 10);
 
@@ -461,7 +340,7 @@ static void remove_dir(const char *dir, bool v2)
 
 	/* Bounded: a task that cannot die (stuck in the kernel) must not hold us; a later run sweeps what is left. */
 	for (int i = 0; i < 250 && rmdir(dir) < 0 && errno == EBUSY; i++) {
-		if (!v2 || put(dir, "cgroup.kill", "1") < 0)
+		if (!v2 || cgroup_put(dir, "cgroup.kill", "1") < 0)
 			kill_members(dir);
 		(void)nanosleep(&pause, NULL);
 	}
@@ -473,5 +352,6 @@ void cgroup_done(struct cgroup *c)
 		if (c->dir[i][0])
 			remove_dir(c->dir[i], c->version == CGROUP_V2);
 	c->fd = fd_close(c->fd);
+	cgroup_v2_return(c);
 	*c = CGROUP_EMPTY;
 }

@@ -30,7 +30,9 @@ struct cgroup {
 	enum cgroup_version version;
 	unsigned have;                /* limits that are really in force */
 	char dir[3][CGROUP_PATH_MAX]; /* v2: dir[0]; v1: memory, pids, cpu; empty = not used */
-	int fd;                       /* v2: to be born in */
+	char aside
+		[CGROUP_PATH_MAX]; /* v2: the group that we went into to make room; empty = we are where we were */
+	int fd;                    /* v2: to be born in */
 };
 #define CGROUP_EMPTY ((struct cgroup){ .fd = -EBADF })
 
@@ -43,6 +45,7 @@ struct cgroup_stat {
  * the command that helps. `parent`: a directory to make the group in; empty = find one.
  */
 int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e);
+const char *cgroup_fix(void);                      /* what this user can do to get one */
 int cgroup_add(const struct cgroup *c, pid_t pid); /* v1; nothing to do for v2 */
 void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
 /* Kills what is in it and removes it. Also after the tree has gone by itself. */

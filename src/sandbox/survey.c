@@ -166,7 +166,7 @@ static void look_cgroup(struct look *l)
 	i = add(l, "cgroup", SURVEY_WARN, STR("no group with limits can be made"));
 	i->cause = STR(
 		"--memory, --pids and --cpus are refused; without them pids are limited by rlimit, memory and cpu not at all");
-	i->fix = STR("systemd-run --user --scope -p Delegate=yes creel run …");
+	i->fix = str_z(cgroup_fix());
 }
 
 static void look_memfd(struct look *l)

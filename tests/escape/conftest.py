@@ -28,7 +28,9 @@ MUST_WORK = bool(os.environ.get("CREEL_MUST_WORK"))
 ATTACKS = ["files", "flip", "hog", "ipc", "kernel", "numbers", "procs", "race", "term", "threads", "uring", "walls"]
 ORDINARY = 12345  # a user that exists in no passwd
 IS_ROOT = os.getuid() == 0
+DELEGATED = os.environ.get("CREEL_TEST_CGROUP") if IS_ROOT else None  # a cgroup v2 directory that the ordinary user has been given
 USERS = ["root", "user"] if IS_ROOT else ["user"]
+PATIENCE = float(os.environ.get("CREEL_TEST_PATIENCE", "1"))  # how much slower than a machine this one is: a guest without hardware support
 MODES = ["light", "docker"]
 CHOICES = ("access", "mode", "options", "fault", "ws", "state")
 ACCESSES = ["overlay", "rw", "ro", "none"]
@@ -71,7 +73,7 @@ def digest(path):
 
 def wait_until(what, seconds=1.0):
     """True as soon as what() is; False after so long."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while not what():
         if time.monotonic() > end:
             return False
@@ -185,7 +187,12 @@ class Box:
     def as_user(self, command, user=None):
         if (user or self.user) == "root" or not IS_ROOT:
             return list(map(str, command))
-        return ["setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", *map(str, command)]
+        enter = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', f"{DELEGATED}/session"] if DELEGATED else []
+        return [*enter, "setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", *map(str, command)]
+
+    def may_limit(self):
+        """Whether this user may make cgroups: root always, anybody else where a directory has been given to them."""
+        return self.user == "root" or bool(DELEGATED)
 
     def creel(self, *command, access="overlay", mode=None, options=(), fault=None, ws=None, state=None):
         """The command line of creel run, as this user. A read-only workspace lies beside the working directory."""
@@ -206,7 +213,7 @@ class Box:
         self.closing.append(lambda: (process.kill(), process.wait()))
         return process
 
-    def run(self, *command, stdin="", timeout=30, text=True, report=True, status=None, env=None, **kw):
+    def run(self, *command, stdin="", timeout=30 * PATIENCE, text=True, report=True, status=None, env=None, **kw):
         """Inside. The report comes through a file of its own."""
         given = {k: kw.pop(k) for k in CHOICES if k in kw}
         with tempfile.TemporaryFile() as said:
@@ -235,7 +242,7 @@ class Box:
         env = {**self.env, **({"ATTACK_PRIVATE": "1"} if private else {}), **kw.pop("env", {})}
         kw.setdefault("cwd", self.ws)
         done = subprocess.run(self.as_user([self.ws / program, *attempts], user), capture_output=True, text=True, errors="replace",
-                              timeout=60, check=False, env=env, **kw)
+                              timeout=60 * PATIENCE, check=False, env=env, **kw)
         return Result(attempts, done.returncode, done.stdout, done.stderr)
 
     def control(self, program, *attempts, absent=(), **kw):

@@ -155,6 +155,37 @@ TEST(cgroup_v2_goes_up_to_a_group_that_can_have_limits)
 	remove_tree();
 }
 
+/* The kernel would take "+pids" there, and let nothing below it be entered ever after. */
+TEST(cgroup_v2_with_processes_is_not_divided)
+{
+	struct cgroup_host h = new_tree("0::/a/b\n");
+	struct cgroup c = CGROUP_EMPTY;
+	struct err e = { 0 };
+	char dir[128];
+
+	add_v2("", "");
+	add_v2("/a", "memory cpu pids\n");
+	add_v2("/a/b", "memory cpu pids\n");
+	(void)snprintf(dir, sizeof(dir), "%s/a/b", tree);
+	put(dir, "cgroup.subtree_control", "");
+	put(dir, "cgroup.type", "domain\n");
+	put(dir, "cgroup.procs", "1\n");
+	assert_int_equal(cgroup_new_on(&h, &all, STR(""), &c, &e), 0);
+	check_below(c.dir[0], "/a");
+	check_file(dir, "cgroup.subtree_control", "");
+	cgroup_done(&c);
+	put(dir, "cgroup.procs", "");
+	put(dir, "cgroup.type", "domain threaded\n");
+	assert_int_equal(cgroup_new_on(&h, &all, STR(""), &c, &e), 0);
+	check_below(c.dir[0], "/a");
+	cgroup_done(&c);
+	put(dir, "cgroup.type", "domain\n");
+	assert_true(cgroup_new_on(&h, &all, str_z(dir), &c, &e) <
+		    0); /* plain files: nothing is on afterwards */
+	check_file(dir, "cgroup.subtree_control", "+memory +pids +cpu ");
+	remove_tree();
+}
+
 TEST(cgroup_v2_is_found_beside_v1)
 {
 	struct cgroup_host h = new_tree("5:memory:/\n0::/\n");
@@ -214,7 +245,8 @@ TEST(cgroup_that_must_be_and_cannot_be_is_refused_with_the_fix)
 	assert_int_equal(e.kind, ERR_UNAVAIL);
 	CHECK_CASE(strstr(e.msg, "limit on memory, pids, cpu") || strstr(e.msg, "limit on memory, cpu"), "%s",
 		   e.msg);
-	assert_non_null(strstr(e.msg, "fix: systemd-run --user --scope -p Delegate=yes creel run"));
+	assert_non_null(strstr(e.msg, geteuid() ? "fix: systemd-run --user --scope -p Delegate=yes creel run"
+						: "fix: --cgroup-parent DIR"));
 	assert_int_equal(c.version, CGROUP_NONE);
 	assert_int_equal(c.fd, -EBADF);
 	remove_tree();
