@@ -5,7 +5,8 @@
 # The packages that a task needs, by task. Debian 12 and 13 and Ubuntu 24.04 have all of them under these names.
 packages_build="gcc libc6-dev meson ninja-build pkg-config libyaml-dev scdoc"
 packages_test="libcmocka-dev libseccomp-dev python3 python3-pytest python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
-  universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux"
+  universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
+  rsync sqlite3 stress-ng python3-venv curl dash"
 packages_verify="clang-format clang-tidy cppcheck gcovr libjansson-dev"
 packages_bench="libjansson-dev util-linux bubblewrap runc crun docker.io"
 export packages_build packages_test packages_verify packages_bench

@@ -34,6 +34,7 @@ PATIENCE = float(os.environ.get("CREEL_TEST_PATIENCE", "1"))  # how much slower 
 MODES = ["light", "docker"]
 CHOICES = ("access", "mode", "options", "fault", "ws", "state")
 ACCESSES = ["overlay", "rw", "ro", "none"]
+FAULT = os.environ.get("CREEL_FAULT")  # NUMBER=ERRNO: every sandbox is built on a kernel that answers this call so
 REFUSED = {"EPERM", "ENOSYS", "EACCES", "ENOENT", "ENOTDIR", "ESRCH", "EROFS", "EAFNOSUPPORT"}
 
 
@@ -44,6 +45,24 @@ def pytest_configure(config):
     if missing:
         pytest.exit(f"{PROGRAMS} lacks {', '.join(missing)} (CREEL_ATTACKS names another)", returncode=3)
     os.umask(0o022)
+
+
+class NoSandbox(Exception):
+    """creel refused to build one, and nothing ran: on a kernel with a hole that is as good as the walls."""
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    outcome = yield
+    if outcome.excinfo and issubclass(outcome.excinfo[0], NoSandbox):
+        pyfuncitem.user_properties.append(("refused", str(outcome.excinfo[1])))
+        outcome.force_result(True)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if FAULT:
+        done = terminalreporter.stats.get("passed", [])
+        terminalreporter.write_line(f"refused {sum(bool(r.user_properties) for r in done)} of {len(done)}")
 
 
 def skip(why):
@@ -198,6 +217,7 @@ class Box:
         """The command line of creel run, as this user. A read-only workspace lies beside the working directory."""
         if access == "ro":
             command = ["sh", "-c", 'cd /agent && exec "$@"', "sh", *command]
+        fault = fault or FAULT
         wrapped = [str(PROGRAMS / "fault"), fault] if fault else []
         state = state or (self.state if self.user == "root" else None)
         state = ["--state-dir", state] if state else []
@@ -216,6 +236,7 @@ class Box:
     def run(self, *command, stdin="", timeout=30 * PATIENCE, text=True, report=True, status=None, env=None, **kw):
         """Inside. The report comes through a file of its own."""
         given = {k: kw.pop(k) for k in CHOICES if k in kw}
+        before = sorted(os.listdir(self.ws))
         with tempfile.TemporaryFile() as said:
             passed = kw.pop("pass_fds", [])
             if report:
@@ -228,9 +249,18 @@ class Box:
             said.seek(0)
             said = said.read()
         result = Result(command, done.returncode, done.stdout, done.stderr, json.loads(said) if said else None)
+        if FAULT and "fault" not in given and done.returncode == 125:
+            self.check_refused(result, before)
         if status is not None:
             assert done.returncode == status, result
         return result
+
+    def check_refused(self, result, before):
+        """A line that says why, no output, no trace: then the test has its answer."""
+        lines = result.err if isinstance(result.err, str) else result.err.decode()
+        assert lines.startswith("creel run: ") and not result.out and sorted(os.listdir(self.ws)) == before, result
+        assert not result.report or result.report["ok"] is False, result
+        raise NoSandbox(lines)
 
     def attack(self, program, *attempts, **kw):
         """Inside: what each attempt came to."""
@@ -261,6 +291,7 @@ class Box:
         result = self.attack(program, *attempts, **kw)
         said = result.answers()
         assert len(said) == len(attempts), result
+        errors = {*errors, *({"EPERM", "ENOSYS"} if FAULT else ())}  # the hole is inside, too
         wrong = [f"{a}: {s}" for a, s in zip(attempts, said) if s not in errors]
         assert not wrong, f"not refused as expected: {wrong}\n{result}"
         assert self.mark not in result.out, result

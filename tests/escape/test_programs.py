@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real programs do behind the walls what they do outside: the same command in both places, and the same result."""
 import os
+import pathlib
 import shutil
 import subprocess
+import time
 
 import pytest
-from conftest import IS_ROOT, skip
+from conftest import IS_ROOT, processes, skip, wait_until
 
 
 def need(*tools):
@@ -85,6 +87,16 @@ def test_python_with_a_virtual_environment_and_tests(light):
     same(light, script, expect="OK\nTrue\n")
 
 
+def test_a_virtual_environment_with_pip(light):
+    """pip comes from Python's own copy: no network is asked for."""
+    need("python3")
+    if subprocess.run(["/usr/bin/python3", "-c", "import ensurepip"], capture_output=True, check=False).returncode:
+        skip("no python3-venv on this host")
+    script = ("/usr/bin/python3 -m venv env && ./env/bin/pip --version | cut -d' ' -f1,2 && mkdir -p pkg/p && echo 'x = 42' >pkg/p/__init__.py && "
+              "./env/bin/python -c 'import sys; sys.path.insert(0, \"pkg\"); import p; print(p.x)'")
+    same(light, script)
+
+
 def test_node(light):
     need("node")
     script = ("node -e \"const fs=require('fs'),cp=require('child_process'),{Worker}=require('worker_threads');"
@@ -142,6 +154,52 @@ def test_tar_and_friends(light):
               "gzip -k x.tar; gzip -t x.tar.gz && echo good; cp -a d copy; diff -r --no-dereference d/a copy/a && echo same; "
               "find d -type f -print0 | xargs -0 sha256sum | sort | head -1; sort -R d/a | sort; split -b 1 d/a part; cat part* | cmp - d/a")
     same(light, script, "rw")
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_rsync(light, access):
+    need("rsync")
+    script = ("mkdir -p a/b; echo one >a/x; echo two >a/b/y; ln -s x a/l; ln a/x a/h; chmod 640 a/x; touch -d 2020-01-01 a/b/y; "
+              "rsync -aH --info=stats0 a/ copy/ && (cd copy; find . -type f -o -type l | sort; stat -c '%a %h' x; stat -c %Y b/y; readlink l); "
+              "echo more >>a/x; rm a/b/y; rsync -aHc --delete --inplace a/ copy/; "
+              "diff -r a copy && echo same")
+    same(light, script, access)
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_sqlite_shell(light, access):
+    need("sqlite3")
+    script = ("sqlite3 x.db 'pragma journal_mode=wal; create table t(a,b); insert into t values(1,2),(3,4); select sum(a*b) from t;' && "
+              "sqlite3 x.db '.dump' && (for i in 1 2 3 4; do sqlite3 -cmd '.timeout 20000' x.db \"insert into t values($i,1)\" & done; wait) && "
+              "sqlite3 x.db 'select count(*) from t; pragma integrity_check' && sqlite3 x.db '.backup y.db' && cmp -s x.db y.db; "
+              "sqlite3 y.db 'select count(*) from t'")
+    same(light, script, access)
+
+
+def test_java(light):
+    """Where there is one: it is too large to be installed for this. The next test shows what it needs of us."""
+    if not shutil.which("java", path="/usr/bin:/bin"):
+        return
+    light.file("ws/Hello.java", "public class Hello { public static void main(String[] a) throws Exception {\n"
+               "var t = new Thread(() -> System.out.println(Runtime.version().feature() > 8)); t.start(); t.join();\n"
+               "System.out.println(java.security.MessageDigest.getInstance(\"SHA-256\").digest(new byte[1]).length);\n"
+               "System.out.println(java.nio.file.Files.list(java.nio.file.Path.of(\"/usr\")).count() > 3); } }\n")
+    script = "java -Xmx128m -XX:-UsePerfData -version 2>&1 | head -1"
+    if "jdk.compiler" in subprocess.run(["/usr/bin/java", "--list-modules"], capture_output=True, text=True, check=False).stdout:
+        script += "; java -Xmx128m -XX:-UsePerfData Hello.java"
+    same(light, script)
+
+
+def test_etc_of_java_is_there(light):
+    """/etc is made by us, and the links of /usr/lib/jvm lead to /etc/java-*: it is inside as it is on the host, which here gets one."""
+    if not IS_ROOT:
+        skip("needs root to give the host another /etc for a moment")
+    light.file("etc/java-21-openjdk/made-up.security", "security.provider.1=SUN\n")
+    argv = light.creel("sh", "-c", "cd /etc && ls -d java-* && cat java-21-openjdk/made-up.security; echo x >java-21-openjdk/new")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", f'mount -t overlay -o lowerdir={light.base}/etc:/etc none /etc && exec "$@"', "sh", *argv],
+                          cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
+    found = sorted({*(p.name for p in pathlib.Path("/etc").glob("java-*")), "java-21-openjdk"})
+    assert done.stdout.split() == [*found, "security.provider.1=SUN"] and done.returncode != 0, done
 
 
 def test_perl(light):
@@ -245,3 +303,38 @@ def test_debugging_is_refused_with_a_reason(light):
         return
     result = light.run("strace", "true", timeout=20)
     assert result.status != 0 and "not permitted" in result.err.lower(), result
+
+
+# ---- stress-ng, inside limits ----
+
+STRESS = {"vm": ["--vm", "2", "--vm-bytes", "200m", "--vm-populate"], "fork": ["--fork", "4", "--fork-max", "8"],
+          "fault": ["--fault", "2"], "io": ["--io", "2", "--hdd", "1", "--hdd-bytes", "8m", "--temp-path", "/tmp"]}
+
+
+@pytest.mark.parametrize("kind", STRESS)
+def test_stress_is_held_and_the_host_goes_on(light, kind):
+    """The classes that hurt most, with limits where the user can have them: the host starts programs meanwhile, and nothing outlives."""
+    need("stress-ng")
+    limits = ["--memory", "300m", "--pids", "48", "--cpus", "0.8"] if light.user == "root" else []
+    p = light.spawn("stress-ng", "--quiet", "--temp-path", "/tmp", "--timeout", "3s", *STRESS[kind], options=["--timeout", "20", *limits],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    slowest = rounds = 0
+    while p.poll() is None:
+        begin = time.monotonic()
+        subprocess.run(["true"], check=True)
+        slowest, rounds = max(slowest, time.monotonic() - begin), rounds + 1
+        time.sleep(0.05)
+    assert rounds > 3 and slowest < 3, (slowest, rounds)
+    assert p.returncode in (0, 2, 3, 124, 128 + 9), (p.returncode, p.stderr.read())
+    assert wait_until(lambda: not [1 for _, line in processes().values() if line.startswith("stress-ng") and "--temp-path /tmp" in line], 1)
+
+
+def test_stress_of_memory_ends_as_oom_and_nobody_else_is_hit(light, bystander):
+    need("stress-ng")
+    if light.user != "root":
+        light.run("true", options=["--memory", "64m"], status=125)
+        return
+    victim = bystander(light)
+    result = light.run("stress-ng", "--quiet", "--oomable", "--temp-path", "/tmp", "--timeout", "3s", "--vm", "2", "--vm-bytes", "400m",
+                       "--vm-keep", "--vm-populate", options=["--memory", "64m", "--timeout", "30"], timeout=60)
+    assert result.report["peak_memory_bytes"] <= 80 << 20 and victim.poll() is None, result
