@@ -35,7 +35,8 @@ struct cli {
 	bool strict, origin, all, force;
 
 	/* run */
-	struct arg_value workspace, ws_access, net, memory, pids, cpus, disk, backend, image, report, cgroup_parent;
+	struct arg_value workspace, ws_access, net, memory, pids, cpus, disk, output_limit, backend, image,
+		report, cgroup_parent;
 	struct arg_list env;
 	bool tty, plan, no_sandbox;
 

@@ -64,6 +64,7 @@ static int needs_no_sandbox(const struct cli *cli, struct err *e)
 		{ cli->pids.has, "pids" },
 		{ cli->cpus.has, "cpus" },
 		{ cli->disk.has, "disk" },
+		{ cli->output_limit.has, "output-limit" },
 		{ cli->cgroup_parent.has, "cgroup-parent" },
 		{ cli->backend.has, "backend" },
 		{ cli->image.has, "image" },

@@ -21,6 +21,7 @@ enum run_reason {
 	RUN_OOM,
 	RUN_PIDS,
 	RUN_DISK,
+	RUN_OUTPUT,
 	RUN_DENIED,
 	RUN_NOT_FOUND,
 	RUN_NOT_EXECUTABLE,
@@ -43,8 +44,10 @@ struct run {
 	struct cgroup_limits limits;
 	unsigned asked; /* limits that somebody named */
 	struct sandbox box;
-	bool started;  /* the payload was executed */
-	bool no_stdio; /* /dev/null for all three */
+	struct relay *relay; /* NULL: the streams are the caller's own */
+	bool started;        /* the payload was executed */
+	bool signalled;      /* somebody may want us to end */
+	bool no_stdio;       /* /dev/null for all three */
 
 	/* how it ended */
 	enum run_reason reason;
@@ -87,6 +90,19 @@ void tty_size(uint16_t *rows, uint16_t *columns); /* of our own terminal; 0 = we
 int tty_relay(struct tty *t, int control, int signals, struct err *e);
 struct tty *tty_close(struct tty *t);
 DEFINE_CLEANUP(tty, tty_close)
+
+/* run_relay.c: the command's output through us, as long as it is not more than its limit */
+struct relay;
+int relay_open(struct relay **ret, uint64_t limit, struct err *e);
+struct relay *relay_close(struct relay *r);
+DEFINE_CLEANUP(relay, relay_close)
+void relay_give(const struct relay *r, struct sandbox_stdio *io);
+void relay_begin(struct relay *r); /* the command has them now */
+/* Until one of the two becomes readable, or there was too much. */
+int relay_run(struct relay *r, int control, int signals, struct err *e);
+bool relay_over(const struct relay *r);
+/* What is left after the end. A signal ends it; and, if the command was ended, a reader that does not read. */
+void relay_drain(struct relay *r, int signals, bool was_ended);
 
 /* run_report.c */
 unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */

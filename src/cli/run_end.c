@@ -19,8 +19,8 @@ static void judge(struct run *r)
 	if (m->reason == REASON_TIMEOUT) {
 		r->reason = RUN_TIMEOUT;
 		r->status = 124;
-	} else if (m->reason == REASON_DISK) {
-		r->reason = RUN_DISK;
+	} else if (m->reason == REASON_DISK || relay_over(r->relay)) {
+		r->reason = m->reason == REASON_DISK ? RUN_DISK : RUN_OUTPUT;
 		r->code = SIGKILL;
 		r->status = 128 + SIGKILL;
 	} else if (m->reason == REASON_SIGNAL) {
@@ -91,6 +91,18 @@ static void tell_disk(const struct run *r, struct err *e)
 	}
 }
 
+static void tell_output(const struct run *r, struct err *e)
+{
+	char text[PARSE_TEXT_MAX];
+	struct str size = parse_format_size(r->decision->limits.output, text);
+
+	(void)err_set(
+		e, ERR_LIMIT,
+		"ended: it wrote more than " STR_FMT
+		" to standard output and standard error; fix: --output-limit SIZE or limits.output lets it write more",
+		STR_ARG(size));
+}
+
 static int collect_changes(struct run *r, struct err *e)
 {
 	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
@@ -124,6 +136,8 @@ int run_end(struct run *r, struct err *e)
 	note_loss(r);
 	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
 		judge(r);
+		if (r->reason == RUN_OUTPUT)
+			tell_output(r, e);
 		if (r->reason != RUN_DISK)
 			return collect_changes(r, e);
 		run_remove_private_dir(r); /* the space is needed */

@@ -44,6 +44,7 @@ static int add_sets(struct cli *cli, struct err *e)
 		{ &cli->pids, "limits.pids" },
 		{ &cli->cpus, "limits.cpus" },
 		{ &cli->disk, "limits.disk" },
+		{ &cli->output_limit, "limits.output" },
 		{ &cli->backend, "backend.name" },
 	};
 	int r = set_net(cli, e);

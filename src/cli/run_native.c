@@ -176,6 +176,7 @@ static void forward_signals(struct run *r, int fd)
 
 	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		(void)sandbox_signal(&r->box, (int)info.ssi_signo);
+		r->signalled = true;
 		/* The shell that started us waits for us to stop, not for the command, which is in a session of its own. */
 		if (info.ssi_signo == SIGTSTP)
 			(void)raise(SIGSTOP);
@@ -225,12 +226,25 @@ static void let_go_of_streams(const struct run *r)
 
 	if (r->cli->tty || r->no_stdio)
 		return;
+	if (r->relay)
+		relay_begin(r->relay);
 	if (r->cli->report.has && str_to_u64(r->cli->report.text, 1 << 20, &report) != 0)
 		report = UINT64_MAX;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO && null > STDERR_FILENO; fd++)
+	for (int fd = STDIN_FILENO; fd <= (r->relay ? STDIN_FILENO : STDOUT_FILENO) && null > STDERR_FILENO;
+	     fd++)
 		if (report != (uint64_t)fd)
 			(void)dup2(null, fd);
+}
+
+static int pass_output(struct run *r, int signals, struct err *e)
+{
+	bool before = relay_over(r->relay);
+	int rc = relay_run(r->relay, r->box.control, signals, e);
+
+	if (relay_over(r->relay) && !before)
+		(void)sandbox_end(&r->box);
+	return rc;
 }
 
 static int serve(struct run *r, int signals, struct err *e)
@@ -250,6 +264,8 @@ static int serve(struct run *r, int signals, struct err *e)
 		int fd = FD_NONE, n;
 
 		if (tty && tty_relay(tty, r->box.control, signals, e) < 0)
+			return -1;
+		if (r->relay && pass_output(r, signals, e) < 0)
 			return -1;
 		n = poll(p, 2, -1);
 		if (n < 0 && errno != EINTR)
@@ -284,14 +300,31 @@ static int make_cgroup(struct run *r, struct err *e)
 	return cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
 }
 
+static int open_relay(struct run *r, struct sandbox_stdio *io, struct err *e)
+{
+	int rc;
+
+	if (r->cli->tty)
+		return err_set(e, ERR_USAGE,
+			       "--tty has no limit on its output: leave out --output-limit (limits.output)");
+	if (r->no_stdio)
+		return 0;
+	rc = relay_open(&r->relay, r->decision->limits.output, e);
+	if (rc >= 0)
+		relay_give(r->relay, io);
+	return rc;
+}
+
 static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	_cleanup_close_ int warden = FD_NONE;
-	const struct sandbox_stdio io =
+	struct sandbox_stdio io =
 		r->no_stdio ? (struct sandbox_stdio){ -1, -1, -1 } : (struct sandbox_stdio){ 0, 1, 2 };
 	int rc = make_cgroup(r, e);
 
+	if (rc >= 0 && r->decision->limits.output)
+		rc = open_relay(r, &io, e);
 	if (rc < 0)
 		return rc;
 	buf_init(&plan, PLAN_MAX);
@@ -321,6 +354,8 @@ int run_native(struct run *r, struct err *e)
 	if (rc >= 0) {
 		let_go_of_streams(r);
 		rc = serve(r, signals, e);
+		if (r->relay)
+			relay_drain(r->relay, signals, r->signalled || r->last.reason >= REASON_TIMEOUT);
 	}
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
 	r->held = r->cgroup.have;
@@ -332,5 +367,6 @@ int run_native(struct run *r, struct err *e)
 	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
+	r->relay = relay_close(r->relay);
 	return rc;
 }

@@ -18,6 +18,7 @@ const struct enum_name run_reason_names[] = {
 	{ "oom", RUN_OOM },
 	{ "pids", RUN_PIDS },
 	{ "disk", RUN_DISK },
+	{ "output", RUN_OUTPUT },
 	{ "denied", RUN_DENIED },
 	{ "not-found", RUN_NOT_FOUND },
 	{ "not-executable", RUN_NOT_EXECUTABLE },
@@ -113,7 +114,8 @@ static void put_report(const struct run *r, struct jsonw *w)
 	jsonw_kbool(w, "ok", r->reason == RUN_OK);
 	jsonw_ku64(w, "exit", (uint64_t)r->status);
 	jsonw_kz(w, "reason", enum_name(run_reason_names, (int)r->reason));
-	if (r->reason == RUN_SIGNAL || r->reason == RUN_OOM || r->reason == RUN_DISK)
+	if (r->reason == RUN_SIGNAL || r->reason == RUN_OOM || r->reason == RUN_DISK ||
+	    r->reason == RUN_OUTPUT)
 		jsonw_ku64(w, "signal", (uint64_t)r->code);
 	if (r->message.n)
 		jsonw_kstr(w, "message", r->message);

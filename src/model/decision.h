@@ -228,6 +228,7 @@ struct decision {
 
 	struct {
 		uint64_t timeout_s, stdout_max, stderr_max, read_bytes, read_max, write_max;
+		uint64_t output; /* of run, both streams together; 0 = no limit */
 		uint64_t pids, memory, tmpfs, disk, open_files; /* disk: 0 = no limit */
 		double cpus;
 		bool run_setup;

@@ -155,6 +155,7 @@ static void put_limits(struct jsonw *w, const struct decision *d)
 	jsonw_ku64(w, "timeout_s", d->limits.timeout_s);
 	jsonw_ku64(w, "stdout", d->limits.stdout_max);
 	jsonw_ku64(w, "stderr", d->limits.stderr_max);
+	jsonw_ku64(w, "output", d->limits.output);
 	jsonw_ku64(w, "read", d->limits.read_bytes);
 	jsonw_ku64(w, "read_max", d->limits.read_max);
 	jsonw_ku64(w, "write_max", d->limits.write_max);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long and how much. A caller may ask for another timeout and gets it within 1..max; every other limit is the
- * configuration's. A limit of zero would be no limit, so it is refused; only for the disk
- * that can be meant.
+ * configuration's. A limit of zero would be no limit, so it is refused; only for the
+ * disk and for what run passes on that can be meant.
  */
 #include "policy/policy_priv.h"
 
@@ -108,6 +108,7 @@ bool stage_limits(struct ctx *x)
 	d->limits.memory = s->memory;
 	d->limits.tmpfs = s->tmpfs_size;
 	d->limits.disk = s->disk;
+	d->limits.output = s->output;
 	d->limits.open_files = s->open_files;
 	d->limits.cpus = s->cpus;
 	if (is_upstream_view(x) || d->tool.gateway_side)

@@ -197,6 +197,13 @@ int sandbox_signal(struct sandbox *s, int signo)
 	return send(s->control, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+int sandbox_end(struct sandbox *s)
+{
+	const struct warden_report m = { .msg = MSG_END };
+
+	return send(s->control, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 void sandbox_done(struct sandbox *s)
 {
 	struct proc_status ignored;

@@ -35,5 +35,6 @@ int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io
 /* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e);
 int sandbox_signal(struct sandbox *s, int signo);
+int sandbox_end(struct sandbox *s); /* all of it, now; the channel stays */
 void sandbox_done(struct sandbox *s);
 #define _cleanup_sandbox_ _cleanup_(sandbox_done)

@@ -148,6 +148,7 @@ enum warden_msg {
 	/* creel -> warden */
 	MSG_GO,
 	MSG_SIGNAL, /* value = signal */
+	MSG_END,    /* pid 1 ends, and with it everything */
 };
 
 enum warden_reason { REASON_EXIT = 0, REASON_SIGNAL, REASON_TIMEOUT, REASON_LOST, REASON_DISK };

@@ -183,7 +183,7 @@ def test_a_killed_run_with_a_hostile_tree_leaves_nothing(light):
     p, _ = start_hostile(light)
     p.kill()
     p.wait()
-    assert wait_until(lambda: not left_in_state(light), 1), left_in_state(light)
+    assert wait_until(lambda: not left_in_state(light), 10), left_in_state(light)
     assert digest(light.base / "ws") == before and outside.read_text() == "x"
 
 

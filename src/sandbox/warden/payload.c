@@ -231,13 +231,18 @@ static void take_signal(long fd, long payload)
 		}
 }
 
-static void take_message(long payload)
+/* False: creel wants the end. */
+static bool take_message(long payload)
 {
 	struct warden_report m;
 
-	while (control_recv(&m, 0x40 /* MSG_DONTWAIT */) == 0)
+	while (control_recv(&m, 0x40 /* MSG_DONTWAIT */) == 0) {
+		if (m.msg == MSG_END)
+			return false;
 		if (m.msg == MSG_SIGNAL && m.value > 0 && m.value < 65)
 			SYS2(kill, -payload, m.value);
+	}
+	return true;
 }
 
 int payload_serve(struct warden *w, long payload)
@@ -255,7 +260,7 @@ int payload_serve(struct warden *w, long payload)
 			take_signal(w->signals_fd, payload);
 		if (p[1].revents & POLLHUP)
 			return 1; /* creel is gone: so is everything here */
-		if (p[1].revents & POLLIN)
-			take_message(payload);
+		if (p[1].revents & POLLIN && !take_message(payload))
+			return 1;
 	}
 }
