@@ -29,8 +29,20 @@ unsigned run_missing_walls(const struct run *r)
 {
 	if (!r->started)
 		return 0;
-	return (r->last.landlock_abi ? 0 : 1u << WALL_LANDLOCK) |
+	return (r->last.landlock_abi ? 0 : 1u << WALL_LANDLOCK) | (r->last.time_ns ? 0 : 1u << WALL_TIME) |
 	       (r->asked & ~r->held ? 1u << WALL_LIMITS : 0);
+}
+
+static void put_namespaces(const struct run *r, struct jsonw *w)
+{
+	static const char *const always[] = { "user", "mount", "pid", "net", "ipc", "uts", "cgroup" };
+
+	jsonw_karr(w, "namespaces");
+	for (size_t i = 0; r->started && i < sizeof(always) / sizeof(always[0]); i++)
+		jsonw_str(w, str_z(always[i]));
+	if (r->started && r->last.time_ns)
+		jsonw_str(w, STR("time"));
+	jsonw_arr_end(w);
 }
 
 static void put_walls(const struct run *r, struct jsonw *w)
@@ -39,7 +51,7 @@ static void put_walls(const struct run *r, struct jsonw *w)
 	bool started = r->started;
 
 	jsonw_kobj(w, "walls");
-	jsonw_kbool(w, "namespaces", started);
+	put_namespaces(r, w);
 	jsonw_kbool(w, "root", started);
 	jsonw_kbool(w, "capabilities", started);
 	jsonw_kbool(w, "no_new_privs", started);

@@ -68,6 +68,7 @@ struct profile {
 	int cgroup_fd;    /* v2 directory to be born in, as numbered in the warden; -1 = none */
 	bool cgroup_wait; /* v1: it is moved in from outside before anything is created */
 
+	bool time_optional;    /* policy can do without clocks of its own */
 	uint32_t landlock_abi; /* 0 = the kernel has none */
 	uint64_t crash_at;     /* tests */
 };

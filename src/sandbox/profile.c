@@ -135,8 +135,9 @@ static void fill_limits(const struct decision *d, struct profile *p)
 }
 
 /* The second wall around files is a wall: a host without it is refused, unless policy names it as one to do without. */
-static int fill_landlock(const struct decision *d, struct profile *p, struct err *e)
+static int fill_walls(const struct decision *d, struct profile *p, struct err *e)
 {
+	p->time_optional = d->optional_walls & 1u << WALL_TIME;
 	p->landlock_abi = host_landlock_abi();
 	if (p->landlock_abi || d->optional_walls & 1u << WALL_LANDLOCK)
 		return 0;
@@ -167,7 +168,7 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 		ret->path = STR("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	fill_users(in, ret);
 	fill_limits(d, ret);
-	r = fill_landlock(d, ret, e);
+	r = fill_walls(d, ret, e);
 	if (r < 0)
 		return r;
 	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);

@@ -80,6 +80,20 @@ static void look_landlock(struct look *l)
 	}
 }
 
+/* A kernel without it has no such wall to give: run goes on, and its report says so. */
+static void look_time(struct look *l)
+{
+	bool has = access("/proc/self/ns/time_for_children", F_OK) == 0;
+	struct survey_item *i =
+		add(l, "time-namespace", has ? SURVEY_OK : SURVEY_WARN,
+		    has ? STR("sandboxes have clocks of their own") : STR("not in this kernel"));
+
+	if (has)
+		return;
+	i->cause = STR("a sandbox sees how long this host has been up");
+	i->fix = STR("apt-get install linux-image-amd64 && reboot");
+}
+
 /* A child tries it: the only answer that counts. */
 static int try_userns(void)
 {
@@ -217,6 +231,7 @@ void survey_host(struct arena *a, unsigned optional, struct survey *ret)
 	look_kernel(&l);
 	look_userns(&l);
 	look_landlock(&l);
+	look_time(&l);
 	look_cgroup(&l);
 	look_memfd(&l);
 	look_users(&l);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC 0x6e616c70u /* "plan" */
-#define PLAN_VERSION 3u
+#define PLAN_VERSION 4u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
 #define PLAN_MAX_ARGS 65536u /* arguments, and variables */
@@ -73,8 +73,9 @@ struct step {
 
 enum plan_flag {
 	PLAN_F_TTY = 1,
-	PLAN_F_PARENT_MAPS = 2, /* creel is root: two uids, the map is written from outside */
-	PLAN_F_WAIT = 4,        /* creel moves the warden into its cgroups first, then says MSG_GO */
+	PLAN_F_PARENT_MAPS = 2,   /* creel is root: two uids, the map is written from outside */
+	PLAN_F_WAIT = 4,          /* creel moves the warden into its cgroups first, then says MSG_GO */
+	PLAN_F_TIME_OPTIONAL = 8, /* policy can do without clocks of its own */
 };
 
 struct plan_header {
@@ -169,7 +170,8 @@ struct warden_report {
 	uint32_t reason; /* enum warden_reason */
 	int32_t value;   /* exit code or signal; pid; step */
 	uint32_t landlock_abi;
-	uint64_t probes; /* refused */
+	uint32_t time_ns, pad; /* 1 = clocks of its own */
+	uint64_t probes;       /* refused */
 	uint64_t wall_us, user_us, sys_us, max_rss_kb;
 	char what[160];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault NUMBER=ERRNO[,NUMBER=ERRNO...] COMMAND [ARGUMENT...]: runs the command on a kernel that answers these system calls with
- * that error. What creel then builds must be the same sandbox, or none.
+ * fault NUMBER[@FIRST]=ERRNO[,...] COMMAND [ARGUMENT...]: runs the command on a kernel that answers these system calls (@: when
+ * their first argument has that value) with that error. What creel then builds must be the same sandbox, or none.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -19,7 +19,7 @@
 
 int main(int argc, char **argv)
 {
-	struct sock_filter code[2 * FAULTS_MAX + 2] = { { BPF_LD | BPF_W | BPF_ABS, 0, 0,
+	struct sock_filter code[5 * FAULTS_MAX + 2] = { { BPF_LD | BPF_W | BPF_ABS, 0, 0,
 							  offsetof(struct seccomp_data, nr) } };
 	struct sock_fprog prog = { 1, code };
 	char *word, *rest;
@@ -27,15 +27,24 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 99;
 	for (word = strtok_r(argv[1], ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-		char *equals = strchr(word, '=');
+		char *equals = strchr(word, '='), *at = strchr(word, '@');
 
-		if (!equals || prog.len > 2 * FAULTS_MAX - 1)
+		if (!equals || prog.len > 5 * FAULTS_MAX - 4)
 			return 99;
-		code[prog.len++] = (struct sock_filter){ BPF_JMP | BPF_JEQ | BPF_K, 0, 1,
+		code[prog.len++] = (struct sock_filter){ BPF_JMP | BPF_JEQ | BPF_K, 0, at ? 4 : 1,
 							 (uint32_t)strtoul(word, NULL, 10) };
+		if (at) {
+			code[prog.len++] = (struct sock_filter){ BPF_LD | BPF_W | BPF_ABS, 0, 0,
+								 offsetof(struct seccomp_data, args) };
+			code[prog.len++] = (struct sock_filter){ BPF_JMP | BPF_JEQ | BPF_K, 0, 1,
+								 (uint32_t)strtoul(at + 1, NULL, 0) };
+		}
 		code[prog.len++] =
 			(struct sock_filter){ BPF_RET | BPF_K, 0, 0,
 					      SECCOMP_RET_ERRNO | (uint32_t)strtoul(equals + 1, NULL, 10) };
+		if (at)
+			code[prog.len++] = (struct sock_filter){ BPF_LD | BPF_W | BPF_ABS, 0, 0,
+								 offsetof(struct seccomp_data, nr) };
 	}
 	code[prog.len++] = (struct sock_filter){ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -178,7 +178,8 @@ def test_report_has_everything(light):
     assert r["wall_us"] > 0 and r["peak_memory_bytes"] > 100000 and r["user_us"] + r["system_us"] >= 0
     assert r["trust"] == "light" and r["network"] == "none" and r["denials"] == []
     walls = r["walls"]
-    for wall in ("namespaces", "root", "capabilities", "no_new_privs", "seccomp"):
+    assert walls["namespaces"][:7] == ["user", "mount", "pid", "net", "ipc", "uts", "cgroup"]
+    for wall in ("root", "capabilities", "no_new_privs", "seccomp"):
         assert walls[wall] is True, wall
     assert walls["landlock"] >= 1 and len(walls["probes"]) >= 30 and "mount" in walls["probes"]
     assert r["changes"]["total"] == 1 and r["changes"]["paths"] == [{"change": "added", "path": "new"}]

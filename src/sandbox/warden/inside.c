@@ -22,6 +22,14 @@ static step_fn *const run[STEP_COUNT_] = {
 };
 /* clang-format on */
 
+static void own_clocks(struct warden *w)
+{
+	long r = time_unshare(w);
+
+	if (r < 0)
+		fail(w, 0, r, "wall 'time': make a time namespace (-e walls.optional=time does without it)");
+}
+
 static void become_warden(struct warden *w)
 {
 	const struct plan_header *p = w->plan;
@@ -32,10 +40,12 @@ static void become_warden(struct warden *w)
 		r = userns_map_self(p);
 		if (r < 0)
 			fail(w, 0, r, "map the user into the new user namespace");
+		own_clocks(w);
 		return;
 	}
 	if (SYS3(read, w->life[0], &go, 1) != 1)
 		die(125);
+	own_clocks(w); /* as the user that we are: /proc/self is another's once we have changed it */
 	r = SYS2(setgroups, 0, 0);
 	if (r >= 0)
 		r = SYS3(setresgid, 0, 0, 0);

@@ -5,6 +5,7 @@
 #include <asm/ioctls.h>
 #include <linux/capability.h>
 #include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/poll.h>
 #include <linux/prctl.h>
 #include <linux/resource.h>
@@ -98,7 +99,7 @@ static long take_tty(int tty)
 	return r;
 }
 
-/* Shares our memory until it executes: it may write into *w and nothing else. */
+/* Shares our memory until it executes: it may write into *w->said and nothing else. */
 static int child(void *arg)
 {
 	struct warden *w = arg;
@@ -113,20 +114,20 @@ static int child(void *arg)
 		r = SYS3(close_range, 3, ~0u,
 			 0); /* a table of our own since the clone: pid 1 keeps its descriptors */
 	if (r < 0) {
-		w->report.step = STEP_COUNT_;
-		w->exec_err = r;
+		w->said->step = STEP_COUNT_;
+		w->said->err = r;
 		return 125;
 	}
-	w->report.probes = probe_all(w);
-	if ((w->report.probes & w->plan->probes) != w->plan->probes) {
-		w->report.step = STEP_COUNT_ + 1;
-		w->exec_err = -EPERM;
+	w->said->probes = probe_all(w);
+	if ((w->said->probes & w->plan->probes) != w->plan->probes) {
+		w->said->step = STEP_COUNT_ + 1;
+		w->said->err = -EPERM;
 		return 125;
 	}
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
-	w->report.step = STEP_COUNT_ + 2;
-	w->exec_err = w->plan->path ? exec_in_path(plan_str(w, w->plan->path))
-				    : SYS3(execve, argv_[0], argv_, env_);
+	w->said->step = STEP_COUNT_ + 2;
+	w->said->err = w->plan->path ? exec_in_path(plan_str(w, w->plan->path))
+				     : SYS3(execve, argv_[0], argv_, env_);
 	return 127;
 }
 
@@ -155,6 +156,31 @@ static void open_signals(struct warden *w)
 	w->signals_fd = (int)fd;
 }
 
+/*
+ * Before Linux 6.2, a process that shares our memory cannot enter a time namespace: there it gets a copy, and one page in
+ * common. Either way we are stopped until it has executed or ended.
+ */
+static long spawn(struct warden *w)
+{
+	void *top = child_stack + sizeof(child_stack);
+	long pid, page;
+
+	w->own_said = (struct child_said){ 0 };
+	w->said = &w->own_said;
+	pid = spawn_vm(child, w, top, CLONE_VM | CLONE_VFORK | SIGCHLD);
+	if (pid != -EINVAL || !w->report.time_ns)
+		return pid;
+	page = SYS6(mmap, 0, sizeof(*w->said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page < 0 && page > -4096)
+		return page;
+	w->said = (void *)page; /* an address from the kernel: NOLINT(performance-no-int-to-ptr) */
+	pid = spawn_vm(child, w, top, CLONE_VFORK | SIGCHLD);
+	w->own_said = *w->said;
+	w->said = &w->own_said;
+	SYS2(munmap, page, sizeof(*w->said));
+	return pid;
+}
+
 long payload_start(struct warden *w)
 {
 	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
@@ -165,12 +191,12 @@ long payload_start(struct warden *w)
 	if (r < 0 || !argv_[0])
 		fail(w, 0, r < 0 ? r : -EINVAL, "too many arguments");
 	open_signals(w);
-	w->exec_err = 0;
-	pid = spawn_vm(child, w, child_stack + sizeof(child_stack), CLONE_VM | CLONE_VFORK | SIGCHLD);
+	pid = spawn(w);
 	if (pid < 0)
 		fail(w, 0, pid, "start the payload");
-	if (w->exec_err)
-		fail(w, w->report.step, w->exec_err, why[(w->report.step - STEP_COUNT_) % 3]);
+	w->report.probes = w->said->probes;
+	if (w->said->err)
+		fail(w, w->said->step, w->said->err, why[(w->said->step - STEP_COUNT_) % 3]);
 	settle(w);
 	w->report.msg = MSG_READY;
 	w->report.landlock_abi = w->landlock_abi;

@@ -21,6 +21,13 @@ struct dir_entry {
 	char name[];
 };
 
+/* Written by the child, which shares our memory; or, where it cannot, this page of it. */
+struct child_said {
+	long err;
+	uint32_t step;
+	uint64_t probes;
+};
+
 struct warden {
 	const struct plan_header *plan;
 	const struct step *steps;
@@ -39,7 +46,7 @@ struct warden {
 	int live_fd, private_fd; /* outside: where the private directory lies, and itself, locked */
 	const char *const
 		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
-	long exec_err;
+	struct child_said own_said, *said; /* what the payload's process says before it executes */
 	struct warden_report report;
 };
 
@@ -83,10 +90,13 @@ _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what)
 /* userns.c */
 long userns_map_self(const struct plan_header *p);
 
+/* time.c: before we cannot be dumped, while we have capabilities */
+long time_unshare(struct warden *w);
+
 /* mounts.c, walls.c: one function per step kind; 0 or -errno, with w->report.what set on failure */
 typedef long step_fn(struct warden *w, const struct step *s);
-step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_sealed, do_proc, do_mask, do_readonly,
-	do_devpts, do_seal, do_pivot;
+step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_sealed, do_proc, do_mask,
+	do_readonly, do_devpts, do_seal, do_pivot;
 step_fn do_tty, do_hostname, do_lo_up, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
 	do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
 
