@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +32,18 @@ static bool is_quiet(void)
 	return n != 1 || runnable <= 1;
 }
 
+bool measure_is_first(void)
+{
+	int policy = sched_getscheduler(0);
+
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 void measure_settle(unsigned max_ms)
 {
 	double end = measure_now_us() + max_ms * 1e3;
 
-	while (!is_quiet() && measure_now_us() < end)
+	while (!measure_is_first() && !is_quiet() && measure_now_us() < end)
 		(void)usleep(500);
 }
 
@@ -107,7 +115,8 @@ const char *measure_machine(void)
 	if (uname(&u) < 0 || !gmtime_r(&now, &tm))
 		measure_fail("uname: %s", strerror(errno));
 	(void)strftime(day, sizeof(day), "%Y-%m-%d", &tm);
-	(void)snprintf(text, sizeof(text), "%s %.64s, %ld processors, uid %u, %s", u.sysname, u.release,
-		       sysconf(_SC_NPROCESSORS_ONLN), (unsigned)geteuid(), day);
+	(void)snprintf(text, sizeof(text), "%s %.64s, %ld processors, uid %u, %s%s", u.sysname, u.release,
+		       sysconf(_SC_NPROCESSORS_ONLN), (unsigned)geteuid(), day,
+		       measure_is_first() ? ", real-time priority" : "");
 	return text;
 }

@@ -13,8 +13,12 @@ struct samples {
 
 double measure_now_us(void);
 
-/* Waits until nobody else wants a processor, but no longer than this: on a busy machine everything is hit alike. */
+/*
+ * Waits until nobody else wants a processor, but no longer than this: on a busy machine everything is hit alike. Not with a
+ * real-time priority, which goes before the others.
+ */
 void measure_settle(unsigned max_ms);
+bool measure_is_first(void); /* we have such a priority */
 
 void samples_add(struct samples *s, double us);
 double samples_quantile(struct samples *s, double q); /* 0 = the smallest; NaN when there are none */

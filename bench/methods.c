@@ -200,6 +200,9 @@ static const char *prepare_unshare(struct bench *b, struct method *m)
 	return missing;
 }
 
+/* A real-time task may not enter a new group of the cpu controller. */
+#define NOT_FIRST "not with a real-time priority"
+
 static const char *prepare_oci(struct bench *b, struct method *m)
 {
 	const char *missing = method_add_program(m, m->name);
@@ -208,6 +211,8 @@ static const char *prepare_oci(struct bench *b, struct method *m)
 		return "needs root here";
 	if (!b->bundle)
 		return "no --bundle";
+	if (measure_is_first())
+		return NOT_FIRST;
 	ADD(m, "run", "--bundle", b->bundle, CONTAINER);
 	return missing;
 }
@@ -233,6 +238,8 @@ static const char *prepare_docker(struct bench *b, struct method *m)
 
 	if (!b->docker_host)
 		return "no --docker-host";
+	if (measure_is_first())
+		return NOT_FIRST;
 	ADD(m, "-H", b->docker_host, "run", "--rm", "--network", "none", b->image, "/payload");
 	return missing;
 }

@@ -15,7 +15,7 @@ struct bench {
 	const char *bundle;      /* an OCI bundle that runs the payload; NULL = no crun, no runc */
 	const char *docker_host; /* "unix:///...": a daemon that has the image; NULL = no docker */
 	const char *image;
-	char dir[64];       /* ours; removed at the end */
+	char dir[64];       /* ours */
 	char workspace[80]; /* below it, with the payload in it: where everything is started */
 	struct engine *engine;
 	int own_mounts, crun_mounts; /* mount namespaces: ours; one that crun can work in, or negative */
@@ -41,7 +41,7 @@ extern const size_t n_methods;
 
 struct method *method_find(const char *name); /* NULL = there is none of that name */
 
-/* A directory with a workspace and a home of its own; we stand in the workspace afterwards. */
+/* A directory with a workspace and a home of its own, removed at exit; we stand in the workspace afterwards. */
 void bench_open(struct bench *b);
 void bench_close(struct bench *b);
 

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static char place[sizeof(((struct bench *)0)->dir)];
+
 static void copy_program(const char *from, const char *to)
 {
 	_cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC);
@@ -25,12 +27,30 @@ static void copy_program(const char *from, const char *to)
 		measure_fail("copy '%s' to '%s': %s", from, to, strerror(errno));
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* Also when the measurement fails. */
+static void remove_place(void)
+{
+	if (chdir("/") < 0 || nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+		fprintf(stderr, "'%s' could not be removed: %s\n", place, strerror(errno));
+}
+
 void bench_open(struct bench *b)
 {
 	/* On a disk, as a workspace is; /tmp may be memory. */
 	(void)snprintf(b->dir, sizeof(b->dir), "/var/tmp/creel-bench-XXXXXX");
 	if (!mkdtemp(b->dir) || chmod(b->dir, 0755) < 0)
 		measure_fail("'%s': %s", b->dir, strerror(errno));
+	memcpy(place, b->dir, sizeof(place));
+	if (atexit(remove_place) != 0)
+		measure_fail("out of memory");
 	(void)snprintf(b->workspace, sizeof(b->workspace), "%s/ws", b->dir);
 	if (mkdir(b->workspace, 0755) < 0 || chdir(b->workspace) < 0)
 		measure_fail("'%s': %s", b->workspace, strerror(errno));
@@ -42,19 +62,9 @@ void bench_open(struct bench *b)
 	b->crun_mounts = FD_NONE;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 void bench_close(struct bench *b)
 {
 	b->engine = engine_close(b->engine);
-	(void)fd_close(b->own_mounts);
-	(void)fd_close(b->crun_mounts);
-	if (chdir("/") < 0 || nftw(b->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
-		measure_fail("remove '%s': %s", b->dir, strerror(errno));
+	b->own_mounts = fd_close(b->own_mounts);
+	b->crun_mounts = fd_close(b->crun_mounts);
 }
