@@ -25,7 +25,8 @@
 #define WARM_UP 5
 #define LIVE_MAX 4000u /* three descriptors each */
 #define LEVELS_MAX 8
-#define CALM_S 3u /* the kernel takes network namespaces down in its own time */
+#define CALM_S 2u
+#define FALL_MAX 10u /* the kernel takes network namespaces down in its own time */
 #define GOAL_RATIO 1.5
 #define GOAL_PSS_KIB 64
 #define GOAL_ALL_KIB 450
@@ -44,14 +45,13 @@ struct level {
 	struct samples peer; /* bwrap in between, from start to end: shows what is the machine's doing */
 };
 
-/* Per sandbox. */
 struct memory {
 	const char *name;
 	unsigned n;
 	bool has_user; /* an ordinary user may not look at the warden */
 	struct user_memory user;
-	struct kernel_memory kernel;
-	double all_kib; /* without the payload's PSS */
+	struct kernel_memory before, top, kernel; /* the last per sandbox */
+	double all_kib;                           /* without the payload's PSS */
 	double own_kib; /* without what the same payload costs the kernel when there is no wall around it */
 };
 
@@ -101,26 +101,41 @@ static void begin_memory(struct memory *m, const char *name, unsigned n)
 {
 	*m = (struct memory){ .name = name, .n = n };
 	(void)sleep(CALM_S);
-	memory_kernel(&m->kernel);
+	memory_kernel(&m->before);
 }
 
-/* All of them live: what there is more than at the beginning, divided. */
-static void end_memory(struct memory *m, bool has_user)
+/* All of them live, and their processes have been added up. */
+static void top_memory(struct memory *m, bool has_user)
 {
-	struct kernel_memory after;
-
-	memory_kernel(&after);
+	(void)sleep(CALM_S);
+	memory_kernel(&m->top);
 	m->has_user = has_user;
 	m->user.walls_kib /= m->n;
 	m->user.shared_kib /= m->n;
 	m->user.leaf_kib /= m->n;
-	m->all_kib = m->user.walls_kib - m->user.shared_kib;
+}
+
+/*
+ * All of them have gone. What the rest of the machine took meanwhile is in the rise and missing from the fall, so the mean of
+ * both is what they took.
+ */
+static void end_memory(struct memory *m)
+{
+	struct kernel_memory now, earlier;
+
+	memory_kernel(&now);
+	for (unsigned i = 0; i < FALL_MAX; i++) {
+		earlier = now;
+		(void)sleep(CALM_S);
+		memory_kernel(&now);
+		if (now.kib[KERNEL_SLAB] > earlier.kib[KERNEL_SLAB] * 0.99)
+			break;
+	}
+	m->all_kib = m->has_user ? m->user.walls_kib - m->user.shared_kib : NAN;
 	for (int i = 0; i < KERNEL_COUNT_; i++) {
-		m->kernel.kib[i] = (after.kib[i] - m->kernel.kib[i]) / m->n;
+		m->kernel.kib[i] = (m->top.kib[i] - (m->before.kib[i] + now.kib[i]) / 2) / m->n;
 		m->all_kib += m->kernel.kib[i];
 	}
-	if (!has_user)
-		m->all_kib = NAN;
 }
 
 static pid_t spawn(struct method *m)
@@ -170,11 +185,12 @@ static void measure_programs(struct method *m, unsigned n_processes, unsigned n,
 	}
 	for (unsigned i = 0; i < n; i++)
 		ok &= memory_add_tree(pids[i], &ret->user);
-	end_memory(ret, ok);
+	top_memory(ret, ok);
 	for (unsigned i = 0; i < n; i++) {
 		(void)kill(pids[i], SIGTERM);
 		(void)waitpid(pids[i], NULL, 0);
 	}
+	end_memory(ret);
 	free(pids);
 }
 
@@ -372,12 +388,12 @@ static void measure_engine(struct bench *b, struct level *levels, unsigned n_lev
 		measure_level(b, peer, &levels[i], o);
 	}
 	create(b->engine, &boxes[live++]);
-	(void)sleep(CALM_S);
 	for (unsigned i = 0; i < live && ok; i++)
 		ok = memory_add_tree(boxes[i].box.warden.pid, &m->user);
-	end_memory(m, ok);
+	top_memory(m, ok);
 	while (live)
 		engine_end(&boxes[--live]);
+	end_memory(m);
 	free(boxes);
 }
 
