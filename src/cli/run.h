@@ -57,7 +57,7 @@ struct run {
 	struct cgroup_stat stat;
 	unsigned held; /* limits that were in force, by what */
 	enum cgroup_version held_by;
-	uint64_t wall_us;
+	uint64_t wall_us, ended_ms; /* how long; and when, in Unix time */
 	struct changes changes;
 	struct str message; /* for RUN_FAILED and RUN_DENIED */
 };
@@ -103,6 +103,9 @@ int relay_run(struct relay *r, int control, int signals, struct err *e);
 bool relay_over(const struct relay *r);
 /* What is left after the end. A signal ends it; and, if the command was ended, a reader that does not read. */
 void relay_drain(struct relay *r, int signals, bool was_ended);
+
+/* run_denials.c */
+void run_put_denials(const struct run *r, struct jsonw *w);
 
 /* run_report.c */
 unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */

@@ -358,6 +358,7 @@ int run_native(struct run *r, struct err *e)
 			relay_drain(r->relay, signals, r->signalled || r->last.reason >= REASON_TIMEOUT);
 	}
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
+	r->ended_ms = clock_unix_ms();
 	r->held = r->cgroup.have;
 	r->held_by = r->cgroup.version;
 	cgroup_stat(&r->cgroup, &r->stat);

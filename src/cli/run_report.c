@@ -146,8 +146,7 @@ static void put_report(const struct run *r, struct jsonw *w)
 	}
 	put_walls(r, w);
 	put_changes(r, w);
-	jsonw_karr(w, "denials");
-	jsonw_arr_end(w);
+	run_put_denials(r, w);
 	jsonw_obj_end(w);
 }
 

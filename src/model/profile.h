@@ -60,6 +60,7 @@ struct profile {
 	const struct source *devices;
 	size_t n_devices;
 	struct str hostname;
+	struct str blocked; /* the source that made it fail: it may not be seen inside */
 
 	/* limits */
 	uint64_t timeout_ms, grace_ms;

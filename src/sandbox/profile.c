@@ -21,6 +21,7 @@ struct making {
 	struct diags *warnings;
 	struct profile_mount *mounts;
 	size_t n;
+	struct str blocked;
 };
 
 /* Only their names: the warden makes them, so that somebody is there to remove them from the first moment on. */
@@ -75,6 +76,7 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	if (mt->source == MOUNT_WORKSPACE && pm->source.is_file)
 		return err_set(e, ERR_USAGE, "workspace '" STR_FMT "' is not a directory", STR_ARG(mt->host));
 	/* A bind of a socket is the way to whoever listens on it; a FIFO or a device is no file either. */
+	m->blocked = pm->source.path;
 	if (pm->source.is_special)
 		return err_set(
 			e, ERR_DENIED,
@@ -90,6 +92,7 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	    !m->in->allowed(m->in->ctx, pm->source.path, workspace, &reason))
 		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "' is '" STR_FMT "': " STR_FMT,
 			       STR_ARG(mt->host), STR_ARG(pm->source.path), STR_ARG(reason));
+	m->blocked = (struct str){ 0 };
 	return 0;
 }
 
@@ -176,6 +179,8 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 		return err_sys(e, ENOMEM, "profile");
 	for (size_t i = 0; i < d->n_mounts; i++) {
 		r = add_mount(&m, ret, &d->mounts[i], e);
+		if (r < 0 && e->kind == ERR_DENIED)
+			ret->blocked = m.blocked;
 		if (r < 0)
 			return r;
 	}
