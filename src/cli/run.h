@@ -75,6 +75,9 @@ int run_end(struct run *r, struct err *e);
 /* run_host.c */
 int run_on_host(struct run *r, struct err *e);
 
+/* run_blocked.c: whether a bind of this path would show a file that no bind may show, under whatever name it has there */
+bool run_shows_blocked(struct run *r, struct str resolved, struct str *ret_why);
+
 /* run_dirs.c */
 int run_name_private_dir(struct run *r, struct err *e); /* the warden makes it */
 void run_lock_private_dir(struct run *r);               /* when the warden cannot any more */

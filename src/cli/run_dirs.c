@@ -23,6 +23,8 @@
 
 #define SWEEP_MAX 16u /* looked at in one run: a thousand that live must not slow down the next */
 #define NEW_AGE_S 60
+#define DEPTH_MAX 64u
+#define UNMAPPED_UID 65534u /* root of the host, seen from a container */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static int make_above(char *path, struct err *e)
@@ -153,21 +155,62 @@ static void sweep(int live)
 
 /* ---- making and keeping ---- */
 
+/* Whoever owns a directory above ours, or may write to it, can put another in its place; but not in a sticky one like /tmp. */
+static bool is_others(const struct stat *st)
+{
+	bool group = st->st_mode & S_IWGRP && st->st_gid != 0 && st->st_gid != getegid();
+
+	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != UNMAPPED_UID)
+		return true;
+	return !(st->st_mode & S_ISVTX) && (group || st->st_mode & S_IWOTH);
+}
+
+/* Up to the root, by the directories themselves: the names that led here may have been links. */
+static int check_above(int fd, const char *path, struct err *e)
+{
+	char up[3 * DEPTH_MAX + 3] = "..";
+	struct stat st = { 0 }, below;
+
+	for (unsigned i = 0; i + 1 < DEPTH_MAX; i++) {
+		below = st;
+		if (fstatat(fd, up, &st, 0) < 0)
+			return err_sys(e, errno, "look above '%s'", path);
+		if (st.st_dev == below.st_dev && st.st_ino == below.st_ino)
+			return 0;
+		if (is_others(&st))
+			return err_set(
+				e, ERR_UNAVAIL,
+				"a directory above '%s' belongs to somebody else or can be written by others; "
+				"fix: name a state directory of your own with --state-dir",
+				path);
+		if (geteuid() == 0 && !(st.st_mode & S_IXOTH))
+			return err_set(
+				e, ERR_UNAVAIL,
+				"the sandbox, which is another user, may not pass through a directory above '%s'; "
+				"fix: chmod o+x it, or name another state directory with --state-dir",
+				path);
+		memcpy(up + 2 + (size_t)3 * i, "/..", 4);
+	}
+	return err_set(e, ERR_LIMIT, "'%s' lies deeper than %u directories", path, DEPTH_MAX);
+}
+
 /* live/ and runs/ lie in a directory that others may be able to write to: only one that is ours alone is used. */
 static int open_ours(const char *path, struct err *e)
 {
 	_cleanup_close_ int fd = open(path, DIR_FLAGS);
 	struct stat st;
+	int rc;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_sys(e, errno, "open '%s'", path);
+		return err_sys(e, errno, "open '%s': --state-dir names another place", path);
 	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(
-			e, ERR_DENIED,
+			e, ERR_UNAVAIL,
 			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
 			"your own with --state-dir",
 			path);
-	return TAKE_FD(fd);
+	rc = check_above(fd, path, e);
+	return rc < 0 ? rc : TAKE_FD(fd);
 }
 
 /* The path that `fd` really has: a home directory may be reached through a link, and the warden follows none. */

@@ -27,7 +27,7 @@ static bool path_allowed(void *ctx, struct str resolved, bool workspace, struct 
 
 	if (workspace ? !workspace_blocked(r->cli->arena, &r->facts, resolved, &block)
 		      : !bind_source_blocked(r->cli->arena, &r->facts, resolved, &block))
-		return true;
+		return workspace || !run_shows_blocked(r, resolved, ret_why);
 	*ret_why = arena_printf(r->cli->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
 				(int)block.path.n, block.path.p);
 	return false;

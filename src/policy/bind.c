@@ -128,6 +128,31 @@ static bool is_blocked(const struct search *s, struct bind_block *ret)
 	return false;
 }
 
+static void list_home(struct arena *a, struct str home, struct strs *out, struct str *v)
+{
+	home = path_normalise(a, home);
+	if (!path_is_absolute(home) || home.n == 1)
+		return;
+	for (size_t i = 0; i < LEN(blocked_in_home); i++)
+		v[out->n++] = path_join(a, home, str_z(blocked_in_home[i]));
+}
+
+struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
+{
+	size_t max = LEN(blocked) + (f->home_roots.n + 1) * LEN(blocked_in_home);
+	struct str *v = ARENA_ARRAY(a, struct str, max);
+	struct strs out = { .v = v };
+
+	if (!v)
+		return (struct strs){ 0 };
+	for (size_t i = 0; i < LEN(blocked); i++)
+		v[out.n++] = str_z(blocked[i]);
+	list_home(a, f->home, &out, v);
+	for (size_t i = 0; i < f->home_roots.n; i++)
+		list_home(a, f->home_roots.v[i], &out, v);
+	return out;
+}
+
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret)
 {
 	return is_blocked(&(struct search){ .a = a, .facts = f, .source = source }, ret);

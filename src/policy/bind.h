@@ -34,6 +34,11 @@ struct bind_block {
 	struct str path;
 	bool covers; /* source is a parent of it */
 };
+/*
+ * Every path that no bind may show, of the system and of the homes that `f` knows. Policy compares names; whoever can look at
+ * files compares those too, because one file can have many names.
+ */
+struct strs bind_blocked_paths(struct arena *a, const struct facts *f);
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret);
 
 /* The same for a directory to work in. People do that below /root and ~/.config, but not in a home directory itself. */

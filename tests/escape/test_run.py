@@ -357,8 +357,8 @@ def test_read_only_state_directory(light):
         argv = light.creel("touch", "ran")
     done = subprocess.run(list(map(str, argv)), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
     light.home.chmod(0o700)
-    assert done.returncode == 125 and "state" in done.stderr or "create" in done.stderr, done
-    assert done.stdout == ""
+    assert done.returncode == 125 and ("state" in done.stderr or "create" in done.stderr) and done.stdout == "", done
+    assert done.stderr.startswith("creel run: ") and done.stderr.count("\n") == 1, done
 
 
 def test_full_disk_in_the_state_directory(light):
@@ -372,6 +372,27 @@ def test_full_disk_in_the_state_directory(light):
               for a in map(str, light.creel("sh", "-c", "head -c 900000 /dev/zero >big; echo status $?"))]]
     done = subprocess.run(list(map(str, argv)), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "status 1" in done.stdout and "No space" in done.stderr, done
+
+
+def test_no_room_for_the_private_directory(light):
+    """64 KiB without an inode to spare: one line, and nothing has run or been left."""
+    needs_root()
+    place = light.base / "small"
+    place.mkdir()
+    argv = light.creel("sh", "-c", "echo ran", state=place / "state")
+    script = ('mount -t tmpfs -o size=64k,nr_inodes=4,mode=1777 none "$0" && mkdir "$0/state" && chown "$OWNER" "$0/state" && '
+              '{ "$@"; echo status $?; find "$0" | sort; }')
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, place, *argv], cwd=light.ws, capture_output=True, text=True, check=False,
+                          env={**light.env, "OWNER": str(light.uid)}, timeout=30)
+    assert done.stdout.splitlines() == ["status 125", str(place), f"{place}/state", f"{place}/state/live"], done
+    assert done.stderr.startswith("creel run: ") and "No space left" in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_bytes_that_no_setting_may_hold(light):
+    """A NUL or a line end in a value of the settings: refused by name, before anything is built."""
+    for evil in ("x\\u0000y", "line1\\nline2"):
+        result = light.run("sh", "-c", "echo ran", options=["-e", f'env.set={{A: "{evil}"}}'], report=False)
+        assert result.status == 125 and result.out == "" and "env.set.A" in result.err and "NUL" in result.err, result
 
 
 def test_odd_names_of_workspaces(light):

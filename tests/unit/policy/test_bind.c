@@ -48,6 +48,22 @@ TEST(s1_23_dangerous_sources_are_blocked)
 		REFUSED(arena_printf(&w.a, "%s:/x:ro", sources[i]).p, CODE_BIND_BLOCKED);
 }
 
+TEST(every_path_on_the_list_is_blocked_by_its_name_too)
+{
+	struct strs list = bind_blocked_paths(&w.a, &w.r.facts);
+	bool key = false;
+
+	assert_in_range(list.n, 20, 500);
+	for (size_t i = 0; i < list.n; i++) {
+		struct bind_block block;
+
+		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, list.v[i], &block), STR_FMT,
+			   STR_ARG(list.v[i]));
+		key |= str_ends(list.v[i], STR("/.ssh"));
+	}
+	assert_true(key);
+}
+
 TEST(a_parent_of_something_blocked_is_blocked_too)
 {
 	walls_reset();

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Policy has compared names. A file can have more of them than its own: ~/.ssh may be a link that leads elsewhere, be mounted
+ * in a second place, or lie on a file system that takes .SSH for the same. So the files themselves are compared, too.
+ */
+#include "cli/run.h"
+
+#include "policy/bind.h"
+#include "policy/path.h"
+#include "sandbox/source.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define DEPTH_MAX 128u
+
+struct chain {
+	struct {
+		uint64_t dev, ino;
+	} v[DEPTH_MAX];
+	size_t n;
+};
+
+/* The source and every directory above it but the root; `path` has no links in it. */
+static bool read_chain(struct str path, struct chain *ret)
+{
+	char name[4096];
+
+	ret->n = 0;
+	if (path.n >= sizeof(name))
+		return false;
+	for (size_t n = path.n; n > 1; n--) {
+		struct stat st;
+
+		if (n < path.n && path.p[n] != '/')
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)n, path.p);
+		if (ret->n == DEPTH_MAX || stat(name, &st) < 0)
+			return false;
+		ret->v[ret->n].dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+		ret->v[ret->n++].ino = st.st_ino;
+	}
+	return true;
+}
+
+static bool chain_has(const struct chain *c, const struct source *s)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].dev == s->dev && c->v[i].ino == s->ino)
+			return true;
+	return false;
+}
+
+bool run_shows_blocked(struct run *r, struct str resolved, struct str *ret_why)
+{
+	struct strs list = bind_blocked_paths(r->cli->arena, &r->facts);
+	struct chain chain;
+
+	if (!list.n || !read_chain(resolved, &chain)) {
+		*ret_why = STR("cannot be compared with the paths that are never bound");
+		return true;
+	}
+	for (size_t i = 0; i < list.n; i++) {
+		struct source s;
+		struct err absent = { 0 };
+
+		if (source_resolve(r->cli->arena, list.v[i], &s, &absent) < 0)
+			continue;
+		if (!path_within(s.path, resolved) && !path_within(resolved, s.path) &&
+		    !chain_has(&chain, &s))
+			continue;
+		*ret_why = arena_printf(r->cli->arena, "shows '%.*s' under another name", (int)list.v[i].n,
+					list.v[i].p);
+		return true;
+	}
+	return false;
+}
