@@ -97,7 +97,10 @@ static struct profile_mount take_mount(struct input *in)
 static struct profile take_profile(struct input *in, struct lists *l)
 {
 	uint8_t flags = take(in);
-	struct profile p = { .tty = flags & 1,
+	struct profile p = { .tty = { .streams = flags & 1 ? 1u + flags % 7u : 0,
+				      .foreground = flags & 2,
+				      .modes = { "0123456789abcdef0123456789abcdef0123",
+						 flags & 4 ? TTY_MODES_BYTES : 0 } },
 			     .two_users = flags & 2,
 			     .landlock_abi = flags & 4 ? 7 : 0,
 			     .pids = flags & 8 ? 10 : 0,

@@ -12,6 +12,8 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
 
+#include <poll.h>
+
 enum run_reason {
 	RUN_FAILED = 0, /* the sandbox could not be built */
 	RUN_OK,
@@ -48,6 +50,7 @@ struct run {
 	bool started;        /* the payload was executed */
 	bool signalled;      /* somebody may want us to end */
 	bool no_stdio;       /* /dev/null for all three */
+	unsigned terminals;  /* 1 << n: standard streams that are a terminal of ours */
 
 	/* how it ended */
 	enum run_reason reason;
@@ -84,25 +87,20 @@ void run_lock_private_dir(struct run *r);               /* when the warden canno
 void run_remove_private_dir(struct run *r);
 int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth it */
 
-/* run_tty.c: our terminal <-> the sandbox's own PTY */
-struct tty;
-int tty_open(struct tty **ret, struct err *e); /* raw mode; restored by tty_close */
-void tty_attach(struct tty *t, int master);
-void tty_size(uint16_t *rows, uint16_t *columns); /* of our own terminal; 0 = we have none */
-/* Until the PTY is closed, or one of the two becomes readable. */
-int tty_relay(struct tty *t, int control, int signals, struct err *e);
-struct tty *tty_close(struct tty *t);
-DEFINE_CLEANUP(tty, tty_close)
-
 /* run_relay.c: the command's output through us, as long as it is not more than its limit */
 struct relay;
-int relay_open(struct relay **ret, uint64_t limit, struct err *e);
+int relay_open(struct relay **ret, uint64_t limit, unsigned terminals,
+	       struct err *e); /* 1 << n: not that stream */
 struct relay *relay_close(struct relay *r);
 DEFINE_CLEANUP(relay, relay_close)
 void relay_give(const struct relay *r, struct sandbox_stdio *io);
 void relay_begin(struct relay *r); /* the command has them now */
-/* Until one of the two becomes readable, or there was too much. */
-int relay_run(struct relay *r, int control, int signals, struct err *e);
+/* What it waits for, and what it does when some of it has come. */
+enum { RELAY_POLL = 2 };
+void relay_wants(const struct relay *r, struct pollfd p[static RELAY_POLL]);
+void relay_serve(struct relay *r, const struct pollfd p[static RELAY_POLL]);
+/* So many of n bytes that come another way may pass. */
+size_t relay_count(struct relay *r, size_t n);
 bool relay_over(const struct relay *r);
 /* What is left after the end. A signal ends it; and, if the command was ended, a reader that does not read. */
 void relay_drain(struct relay *r, int signals, bool was_ended);

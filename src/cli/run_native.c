@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run.h"
+#include "cli/run_tty.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
@@ -70,12 +69,21 @@ static struct str expand(struct run *r, struct str template)
 	return copy;
 }
 
+/* What terminal it is belongs to it like its size. */
+static bool gives_term(const struct run *r, const struct str *v, size_t n, struct str *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(v[i], STR("TERM=")))
+			return false;
+	return r->terminals && value_of(r, STR("TERM"), ret) && ret->n > 0 && ret->n <= 64;
+}
+
 static int make_env(struct run *r, struct strs *ret, struct err *e)
 {
 	const struct decision *d = r->decision;
 	struct arena *a = r->cli->arena;
-	size_t n = 0, max = d->n_env + r->cli->env.n + 1;
-	struct str *v = ARENA_ARRAY(a, struct str, max);
+	size_t n = 0, max = d->n_env + r->cli->env.n + 2;
+	struct str *v = ARENA_ARRAY(a, struct str, max), term;
 
 	if (!v)
 		return err_set(e, ERR_LIMIT, "out of memory");
@@ -98,6 +106,10 @@ static int make_env(struct run *r, struct strs *ret, struct err *e)
 		if (given || value_of(r, name, &value))
 			v[n++] = arena_printf(a, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
 	}
+	if (gives_term(r, v, n, &term)) {
+		v[n] = arena_printf(a, "TERM=%.*s", (int)term.n, term.p);
+		n++;
+	}
 	*ret = (struct strs){ .v = v, .n = n };
 	return a->failed ? err_set(e, ERR_LIMIT, "the environment is too large") : 0;
 }
@@ -110,25 +122,35 @@ static bool wants_overlay(const struct decision *d)
 	return false;
 }
 
+static void choose_tty(struct run *r, struct profile_tty *t)
+{
+	r->terminals = r->no_stdio ? 0 : terminal_streams();
+	t->streams = r->cli->tty ? 7 : r->terminals;
+	if (!t->streams)
+		return;
+	t->foreground = terminal_at_once(r->terminals, r->cli->tty);
+	terminal_describe(r->terminals, r->cli->arena, t);
+}
+
 static int make_profile(struct run *r, struct err *e)
 {
 	struct profile_input in = { .decision = r->decision,
 				    .argv = r->decision->tool.argv,
 				    .image = r->cli->image.text,
-				    .tty = r->cli->tty,
 				    .uid = getuid(),
 				    .gid = getgid(),
 				    .allowed = path_allowed,
 				    .ctx = r };
-	int rc = make_env(r, &in.env, e);
+	int rc;
+
+	choose_tty(r, &in.tty);
+	rc = make_env(r, &in.env, e);
 
 	if (rc >= 0 && wants_overlay(r->decision))
 		rc = run_name_private_dir(r, e);
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)
 		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
-	if (r->cli->tty)
-		tty_size(&r->profile.rows, &r->profile.columns);
 	for (size_t i = 0; rc >= 0 && i < r->profile.n_mounts; i++)
 		if (r->profile.mounts[i].overlay) {
 			r->upper = r->profile.mounts[i].upper;
@@ -170,15 +192,20 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void forward_signals(struct run *r, int fd)
+static void forward_signals(struct run *r, struct tty *tty, int fd)
 {
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		(void)sandbox_signal(&r->box, (int)info.ssi_signo);
 		r->signalled = true;
-		/* The shell that started us waits for us to stop, not for the command, which is in a session of its own. */
-		if (info.ssi_signo == SIGTSTP)
+		/*
+		 * The shell that started us waits for us to stop, not for the command, which is in a session of its own. With a
+		 * terminal the warden tells when that has stopped.
+		 */
+		if (tty)
+			tty_signal(tty, (int)info.ssi_signo);
+		else if (info.ssi_signo == SIGTSTP)
 			(void)raise(SIGSTOP);
 	}
 }
@@ -224,66 +251,79 @@ static void let_go_of_streams(const struct run *r)
 	_cleanup_close_ int null = FD_NONE;
 	uint64_t report = UINT64_MAX;
 
-	if (r->cli->tty || r->no_stdio)
+	if (r->no_stdio)
 		return;
 	if (r->relay)
 		relay_begin(r->relay);
 	if (r->cli->report.has && str_to_u64(r->cli->report.text, 1 << 20, &report) != 0)
 		report = UINT64_MAX;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = STDIN_FILENO; fd <= (r->relay ? STDIN_FILENO : STDOUT_FILENO) && null > STDERR_FILENO;
-	     fd++)
-		if (report != (uint64_t)fd)
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO && null > STDERR_FILENO; fd++)
+		if (report != (uint64_t)fd && !(r->profile.tty.streams & 1u << fd) &&
+		    !(r->relay && fd == STDOUT_FILENO))
 			(void)dup2(null, fd);
 }
 
-static int pass_output(struct run *r, int signals, struct err *e)
+/* 1 = there may be more, 0 = the warden has gone. */
+static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 {
-	bool before = relay_over(r->relay);
-	int rc = relay_run(r->relay, r->box.control, signals, e);
+	struct warden_report m;
+	int fd = FD_NONE, n = sandbox_next(&r->box, &m, &fd, e);
 
-	if (relay_over(r->relay) && !before)
+	if (n <= 0)
+		return n;
+	if (fd >= 0 && tty)
+		tty_attach(tty, fd);
+	else
+		(void)fd_close(fd);
+	if (m.msg == MSG_STOPPED && tty)
+		tty_stopped(tty, m.value);
+	if (take_report(r, &m, e) < 0)
+		*rc = -1;
+	return 1;
+}
+
+/* What the command says on its terminal goes first: it was said before the end. */
+static int serve_once(struct run *r, struct tty *tty, int signals, int *rc, struct err *e)
+{
+	struct pollfd p[2 + RELAY_POLL + TTY_POLL] = { { .fd = r->box.control, .events = POLLIN },
+						       { .fd = signals, .events = POLLIN },
+						       { .fd = -1 },
+						       { .fd = -1 } };
+	int wait_ms = tty ? tty_wants(tty, p + 2 + RELAY_POLL) : -1;
+	bool over = relay_over(r->relay);
+
+	if (r->relay)
+		relay_wants(r->relay, p + 2);
+	if (poll(p, tty ? 2 + RELAY_POLL + TTY_POLL : r->relay ? 2 + RELAY_POLL : 2, wait_ms) < 0)
+		return errno == EINTR ? 1 : err_sys(e, errno, "poll");
+	if (tty)
+		tty_serve(tty, p + 2 + RELAY_POLL);
+	if (r->relay)
+		relay_serve(r->relay, p + 2);
+	if (relay_over(r->relay) && !over)
 		(void)sandbox_end(&r->box);
-	return rc;
+	if (p[1].revents)
+		forward_signals(r, tty, signals);
+	return p[0].revents ? hear(r, tty, rc, e) : 1;
 }
 
 static int serve(struct run *r, int signals, struct err *e)
 {
 	_cleanup_(tty_closep) struct tty *tty = NULL;
-	int rc = 0;
+	int rc = 0, n;
 
-	if (r->cli->tty) {
-		rc = tty_open(&tty, e);
+	if (r->profile.tty.streams) {
+		rc = tty_open(r, &tty, e);
 		if (rc < 0)
 			return rc;
 	}
-	for (;;) {
-		struct pollfd p[2] = { { .fd = r->box.control, .events = POLLIN },
-				       { .fd = signals, .events = POLLIN } };
-		struct warden_report m;
-		int fd = FD_NONE, n;
-
-		if (tty && tty_relay(tty, r->box.control, signals, e) < 0)
-			return -1;
-		if (r->relay && pass_output(r, signals, e) < 0)
-			return -1;
-		n = poll(p, 2, -1);
-		if (n < 0 && errno != EINTR)
-			return err_sys(e, errno, "poll");
-		if (p[1].revents)
-			forward_signals(r, signals);
-		if (!p[0].revents)
-			continue;
-		n = sandbox_next(&r->box, &m, &fd, e);
-		if (n <= 0)
-			return rc < 0 ? rc : n;
-		if (fd >= 0 && tty)
-			tty_attach(tty, fd);
-		else
-			(void)fd_close(fd);
-		if (take_report(r, &m, e) < 0)
-			rc = -1;
-	}
+	do
+		n = serve_once(r, tty, signals, &rc, e);
+	while (n > 0);
+	if (tty)
+		tty_drain(tty, signals);
+	return rc < 0 ? rc : n;
 }
 
 /* ---- the whole ---- */
@@ -309,7 +349,7 @@ static int open_relay(struct run *r, struct sandbox_stdio *io, struct err *e)
 			       "--tty has no limit on its output: leave out --output-limit (limits.output)");
 	if (r->no_stdio)
 		return 0;
-	rc = relay_open(&r->relay, r->decision->limits.output, e);
+	rc = relay_open(&r->relay, r->decision->limits.output, r->profile.tty.streams, e);
 	if (rc >= 0)
 		relay_give(r->relay, io);
 	return rc;
@@ -319,8 +359,9 @@ static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	_cleanup_close_ int warden = FD_NONE;
-	struct sandbox_stdio io =
-		r->no_stdio ? (struct sandbox_stdio){ -1, -1, -1 } : (struct sandbox_stdio){ 0, 1, 2 };
+	/* A stream that is a terminal inside is not given at all: ours never goes in. */
+	const unsigned own = r->no_stdio ? 7 : r->profile.tty.streams;
+	struct sandbox_stdio io = { own & 1 ? -1 : 0, own & 2 ? -1 : 1, own & 4 ? -1 : 2 };
 	int rc = make_cgroup(r, e);
 
 	if (rc >= 0 && r->decision->limits.output)

@@ -47,7 +47,7 @@ static int open_stream(struct stream *s, int out, struct err *e)
 	return 0;
 }
 
-int relay_open(struct relay **ret, uint64_t limit, struct err *e)
+int relay_open(struct relay **ret, uint64_t limit, unsigned terminals, struct err *e)
 {
 	_cleanup_(relay_closep) struct relay *r = calloc(1, sizeof(*r));
 	int rc = 0;
@@ -58,7 +58,8 @@ int relay_open(struct relay **ret, uint64_t limit, struct err *e)
 	for (int i = 0; i < 2; i++)
 		r->s[i].in = r->s[i].theirs = FD_NONE;
 	for (int i = 0; i < 2 && rc >= 0; i++)
-		rc = open_stream(&r->s[i], STDOUT_FILENO + i, e);
+		if (!(terminals & 2u << i))
+			rc = open_stream(&r->s[i], STDOUT_FILENO + i, e);
 	if (rc >= 0)
 		*ret = TAKE_PTR(r);
 	return rc;
@@ -76,8 +77,10 @@ struct relay *relay_close(struct relay *r)
 
 void relay_give(const struct relay *r, struct sandbox_stdio *io)
 {
-	io->out = r->s[0].theirs;
-	io->err = r->s[1].theirs;
+	if (r->s[0].theirs >= 0)
+		io->out = r->s[0].theirs;
+	if (r->s[1].theirs >= 0)
+		io->err = r->s[1].theirs;
 }
 
 void relay_begin(struct relay *r)
@@ -93,6 +96,16 @@ bool relay_over(const struct relay *r)
 
 /* ---- bytes ---- */
 
+size_t relay_count(struct relay *r, size_t n)
+{
+	if (n > r->left) {
+		r->over = true;
+		n = (size_t)r->left;
+	}
+	r->left -= n;
+	return n;
+}
+
 static void take(struct relay *r, struct stream *s)
 {
 	ssize_t n = read(s->in, s->bytes, sizeof(s->bytes));
@@ -103,13 +116,8 @@ static void take(struct relay *r, struct stream *s)
 		s->in = fd_close(s->in);
 		return;
 	}
-	if ((uint64_t)n > r->left) {
-		r->over = true;
-		n = (ssize_t)r->left;
-	}
-	r->left -= (uint64_t)n;
 	s->at = 0;
-	s->n = (size_t)n;
+	s->n = relay_count(r, (size_t)n);
 }
 
 /* What can be written to takes PIPE_BUF bytes without making us wait, if it is a pipe; a terminal or a socket nearly always. */
@@ -163,19 +171,17 @@ static int turn(struct relay *r, struct pollfd p[4], int timeout_ms)
 	return n < 0 && errno != EINTR ? -errno : n;
 }
 
-int relay_run(struct relay *r, int control, int signals, struct err *e)
+void relay_wants(const struct relay *r, struct pollfd p[static RELAY_POLL])
 {
-	for (bool before = r->over; r->over == before;) {
-		struct pollfd p[4] = { { .fd = control, .events = POLLIN },
-				       { .fd = signals, .events = POLLIN } };
-		int n = turn(r, p, -1);
+	p[0] = wanted(r, &r->s[0]);
+	p[1] = wanted(r, &r->s[1]);
+}
 
-		if (n < 0)
-			return err_sys(e, -n, "poll");
-		if (p[0].revents || p[1].revents)
-			return 0;
-	}
-	return 0;
+void relay_serve(struct relay *r, const struct pollfd p[static RELAY_POLL])
+{
+	for (int i = 0; i < 2; i++)
+		if (p[i].revents)
+			move(r, &r->s[i]);
 }
 
 void relay_drain(struct relay *r, int signals, bool was_ended)

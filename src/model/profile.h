@@ -29,13 +29,20 @@ struct profile_mount {
 	bool devices;  /* device nodes work below it */
 };
 
+/* A terminal of its own, made inside. */
+struct profile_tty {
+	unsigned streams; /* 1 << 0, 1, 2: the standard streams that are it; 0 = there is none */
+	bool foreground;  /* it may read at once; otherwise whoever reads is stopped, and creel decides */
+	uint16_t rows, columns; /* at the start; 0 = unknown */
+	struct str modes;       /* what TCGETS said of the caller's own; empty = as the kernel makes them */
+};
+
 struct profile {
 	/* what runs */
 	struct strs argv, env;
 	struct str path; /* where argv[0] is looked for when it has no slash */
 	struct str cwd;
-	bool tty;
-	uint16_t rows, columns; /* of its terminal at the start; 0 = unknown */
+	struct profile_tty tty;
 
 	/* who: uid and gid outside, inside; with two users also the warden's */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;

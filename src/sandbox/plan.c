@@ -289,6 +289,17 @@ static int add_filter(struct build *b, struct err *e)
 	return 0;
 }
 
+static void add_tty(struct build *b)
+{
+	const struct profile_tty *t = &b->p->tty;
+	struct step *s = add(b, STEP_TTY, STR(""), STR(""));
+
+	s->flags = (t->streams & TTY_F_STREAMS) | (t->foreground ? TTY_F_FOREGROUND : 0);
+	s->x = (uint64_t)t->rows << 16 | t->columns;
+	s->y = t->modes.n == TTY_MODES_BYTES ? TTY_MODES_BYTES : 0;
+	s->b = add_bytes(b, t->modes.p, s->y, 4);
+}
+
 /*
  * The order is the security argument. Mounts come first, while we may mount; the root is sealed and the host's tree is
  * gone before anything of the payload is looked at; capabilities go after the last step that needs one; the filter comes
@@ -305,8 +316,8 @@ static int add_all(struct build *b, struct err *e)
 	add_covers(b);
 	(void)add(b, STEP_SEAL, STR("/"), STR(""));
 	(void)add(b, STEP_PIVOT, STR("/"), STR(""));
-	if (p->tty)
-		add_x(b, STEP_TTY, STR(""), p->rows, p->columns);
+	if (p->tty.streams)
+		add_tty(b);
 	(void)add(b, STEP_HOSTNAME, p->hostname, STR(""));
 	(void)add(b, STEP_LO_UP, STR(""), STR(""));
 	(void)add(b, STEP_KEYRING, STR(""), STR(""));
@@ -349,7 +360,7 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 {
 	h->magic = PLAN_MAGIC;
 	h->version = PLAN_VERSION;
-	h->flags = (p->tty ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0) |
+	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0) |
 		   (p->cgroup_wait ? PLAN_F_WAIT : 0) | (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0);
 	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
 		      CLONE_NEWUTS | CLONE_NEWCGROUP;

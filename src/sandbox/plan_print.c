@@ -100,6 +100,14 @@ static void put_rights(struct buf *out, uint64_t x)
 		   x & LL_MAKE_REG ? 'c' : '-', x & LL_EXECUTE ? 'x' : '-');
 }
 
+static void put_tty(struct buf *out, const struct step *s)
+{
+	for (unsigned fd = 0; fd < 3; fd++)
+		if (s->flags & 1u << fd)
+			buf_printf(out, " %u", fd);
+	buf_puts(out, s->flags & TTY_F_FOREGROUND ? " foreground" : " background");
+}
+
 static void put_step(struct buf *out, const struct plan_view *v, const struct step *s)
 {
 	struct str a = plan_text(v, s->a), b = plan_text(v, s->b);
@@ -136,10 +144,14 @@ static void put_step(struct buf *out, const struct plan_view *v, const struct st
 	case STEP_CAPS:
 		put_capabilities(out, s->x);
 		break;
+	case STEP_TTY:
+		put_tty(out, s);
+		break;
 	default:
 		break;
 	}
-	put_flags(out, s->flags);
+	if (s->kind != STEP_TTY)
+		put_flags(out, s->flags);
 	buf_putc(out, '\n');
 }
 

@@ -46,7 +46,9 @@ static bool step_valid(const struct plan_view *v, const struct step *s)
 {
 	if (s->kind == STEP_NONE || s->kind >= STEP_COUNT_ || !text_at(v, s->a) || !text_at(v, s->b))
 		return false;
-	if (s->kind == STEP_FILE)
+	if (s->kind == STEP_TTY && s->y != 0 && s->y != TTY_MODES_BYTES)
+		return false;
+	if (s->kind == STEP_FILE || s->kind == STEP_TTY)
 		return plan_bytes(v, s->b, s->y).p;
 	if (s->kind == STEP_SECCOMP)
 		return s->b % 8 == 0 && s->x > 0 && s->x <= BPF_MAXINSNS &&

@@ -16,7 +16,7 @@ struct profile_input {
 	struct strs argv, env;  /* NAME=value, ready */
 	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
 	struct str private_dir; /* the warden makes it: upper and work of overlays lie in it */
-	bool tty;
+	struct profile_tty tty;
 	uint32_t uid, gid; /* of whoever asked */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */
 	bool (*allowed)(void *ctx, struct str resolved, bool workspace, struct str *why);

@@ -190,18 +190,26 @@ int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, stru
 	return 1;
 }
 
-int sandbox_signal(struct sandbox *s, int signo)
+static int tell(struct sandbox *s, uint32_t msg, int value)
 {
-	const struct warden_report m = { .msg = MSG_SIGNAL, .value = signo };
+	const struct warden_report m = { .msg = msg, .value = value };
 
 	return send(s->control, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 int sandbox_end(struct sandbox *s)
 {
-	const struct warden_report m = { .msg = MSG_END };
+	return tell(s, MSG_END, 0);
+}
 
-	return send(s->control, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
+int sandbox_signal(struct sandbox *s, int signo)
+{
+	return tell(s, MSG_SIGNAL, signo);
+}
+
+int sandbox_continue(struct sandbox *s, bool foreground)
+{
+	return tell(s, MSG_CONTINUE, foreground);
 }
 
 void sandbox_done(struct sandbox *s)

@@ -36,5 +36,7 @@ int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e);
 int sandbox_signal(struct sandbox *s, int signo);
 int sandbox_end(struct sandbox *s); /* all of it, now; the channel stays */
+/* The answer to MSG_STOPPED: whether the terminal is the payload's from now on. */
+int sandbox_continue(struct sandbox *s, bool foreground);
 void sandbox_done(struct sandbox *s);
 #define _cleanup_sandbox_ _cleanup_(sandbox_done)

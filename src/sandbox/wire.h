@@ -40,7 +40,7 @@ enum step_kind {
 	STEP_DEVPTS,   /* a = target */
 	STEP_SEAL,     /* the root tmpfs becomes read-only */
 	STEP_PIVOT,
-	STEP_TTY,      /* a PTY in the new devpts, x = rows, y = columns; the master goes to creel */
+	STEP_TTY, /* a PTY in the new devpts, x = rows << 16 | columns, b = its modes, y bytes; the master goes to creel */
 	STEP_HOSTNAME, /* a = name */
 	STEP_LO_UP,
 	STEP_RLIMIT, /* x = resource, y = value */
@@ -64,6 +64,13 @@ enum step_flag {
 	STEP_F_FILE = 32,    /* the source is not a directory */
 	STEP_F_REC = 64,     /* with the mounts below it */
 };
+
+/* Flags of STEP_TTY; the first three are 1 << the standard stream that is the terminal. */
+enum tty_flag {
+	TTY_F_STREAMS = 7,
+	TTY_F_FOREGROUND = 8,
+};
+#define TTY_MODES_BYTES 36 /* struct termios, as the kernel has it */
 
 struct step {
 	uint32_t kind, flags;
@@ -146,10 +153,12 @@ enum warden_msg {
 	MSG_EXIT,
 	MSG_SKIPPED, /* an optional source is missing: value = step */
 	MSG_TTY,     /* carries the master's fd */
+	MSG_STOPPED, /* value = the signal that stopped the payload; said once, until MSG_CONTINUE; only with a terminal */
 	/* creel -> warden */
 	MSG_GO,
-	MSG_SIGNAL, /* value = signal */
-	MSG_END,    /* pid 1 ends, and with it everything */
+	MSG_SIGNAL,   /* value = signal */
+	MSG_CONTINUE, /* after MSG_STOPPED; value = 1: the terminal is the payload's, 0: it is nobody's */
+	MSG_END,      /* pid 1 ends, and with it everything */
 };
 
 enum warden_reason { REASON_EXIT = 0, REASON_SIGNAL, REASON_TIMEOUT, REASON_LOST, REASON_DISK };

@@ -2,6 +2,7 @@
 /* pid 1 of the sandbox: takes the steps of the plan one after the other, then starts the payload. */
 #include "sandbox/warden/warden.h"
 
+#include <asm/ioctls.h>
 #include <linux/fcntl.h>
 #include <linux/poll.h>
 #include <linux/prctl.h>
@@ -74,15 +75,21 @@ static void guard_self(struct warden *w)
 		die(125);
 }
 
-/* A directory as standard input would be a way out of the new root: openat(0, "../.."). */
+/*
+ * A directory as standard input would be a way out of the new root: openat(0, "../.."). A terminal would be the caller's:
+ * creel gives us none, and we take none.
+ */
 static void check_stdio(struct warden *w)
 {
 	for (int fd = 0; fd <= 2; fd++) {
 		struct statx st = { 0 };
+		uint32_t termios[16]; /* the kernel's has nine */
 		long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
 
 		if (r >= 0 && (st.stx_mode & 0170000) == 0040000)
 			r = -EISDIR;
+		if (r >= 0 && (st.stx_mode & 0170000) == 0020000 && SYS3(ioctl, fd, TCGETS, termios) >= 0)
+			r = -EPERM;
 		if (r < 0)
 			fail(w, 0, r, "take over a standard stream");
 	}

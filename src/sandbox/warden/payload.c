@@ -90,12 +90,24 @@ static long become_payload(const struct plan_header *p)
 	return r;
 }
 
-static long take_tty(int tty)
+/* No signal stops us for it: all are blocked. */
+static long set_foreground(const struct warden *w, int group)
 {
-	long r = SYS3(ioctl, tty, TIOCSCTTY, 0);
+	return SYS3(ioctl, w->tty_fd, TIOCSPGRP, &group);
+}
 
+/* A session of its own; with a terminal, a group of its own in the session that pid 1 leads. */
+static long take_session(const struct warden *w)
+{
+	long r = w->tty_fd < 0 ? SYS0(setsid) : SYS2(setpgid, 0, 0);
+
+	if (w->tty_fd < 0)
+		return r;
+	if (r >= 0 && w->tty_flags & TTY_F_FOREGROUND)
+		r = set_foreground(w, (int)SYS0(getpid));
 	for (int fd = 0; fd <= 2 && r >= 0; fd++)
-		r = SYS3(dup3, tty, fd, 0);
+		if (w->tty_flags & 1u << fd)
+			r = SYS3(dup3, w->tty_fd, fd, 0);
 	return r;
 }
 
@@ -104,10 +116,8 @@ static int child(void *arg)
 {
 	struct warden *w = arg;
 	uint64_t no_signals = 0;
-	long r = SYS0(setsid);
+	long r = take_session(w);
 
-	if (r >= 0 && w->tty_fd >= 0)
-		r = take_tty(w->tty_fd);
 	if (r >= 0)
 		r = become_payload(w->plan);
 	if (r >= 0)
@@ -225,14 +235,34 @@ static void ended(struct warden *w, int status)
 	(void)control_send(&w->report, -1);
 }
 
+/* Once until it is answered: a payload that stops and goes on by itself cannot fill the channel. */
+static void stopped(struct warden *w, int sig)
+{
+	const struct warden_report m = { .msg = MSG_STOPPED, .value = sig };
+
+	if (w->told_stopped)
+		return;
+	w->told_stopped = true;
+	(void)control_send(&m, -1);
+}
+
+/* Without a terminal nobody waits for it to stop. */
+static long wait_next(const struct warden *w, int *status)
+{
+	return SYS4(wait4, -1, status, w->tty_fd < 0 ? WNOHANG : WNOHANG | WUNTRACED, 0);
+}
+
 /* True when the payload itself has ended; orphans are reaped on the way. */
 static bool reap(struct warden *w, long payload)
 {
 	int status = 0;
 	long pid;
 
-	while ((pid = SYS4(wait4, -1, &status, WNOHANG, 0)) > 0) {
-		if (pid == payload) {
+	while ((pid = wait_next(w, &status)) > 0) {
+		if ((status & 0xff) == 0x7f) {
+			if (pid == payload)
+				stopped(w, status >> 8 & 0xff);
+		} else if (pid == payload) {
 			ended(w, status);
 			return true;
 		}
@@ -257,8 +287,23 @@ static void take_signal(long fd, long payload)
 		}
 }
 
+/* A shell inside may have given the terminal to a job of its own: then it is in the foreground already. */
+static void go_on(struct warden *w, long payload, bool foreground)
+{
+	int own = (int)SYS1(getpgid, 0), now = 0;
+
+	w->told_stopped = false;
+	if (w->tty_fd < 0)
+		return;
+	if (!foreground)
+		(void)set_foreground(w, own);
+	else if (SYS3(ioctl, w->tty_fd, TIOCGPGRP, &now) >= 0 && now == own)
+		(void)set_foreground(w, (int)payload);
+	SYS2(kill, -payload, SIGCONT);
+}
+
 /* False: creel wants the end. */
-static bool take_message(long payload)
+static bool take_message(struct warden *w, long payload)
 {
 	struct warden_report m;
 
@@ -267,6 +312,8 @@ static bool take_message(long payload)
 			return false;
 		if (m.msg == MSG_SIGNAL && m.value > 0 && m.value < 65)
 			SYS2(kill, -payload, m.value);
+		else if (m.msg == MSG_CONTINUE)
+			go_on(w, payload, m.value != 0);
 	}
 	return true;
 }
@@ -286,7 +333,7 @@ int payload_serve(struct warden *w, long payload)
 			take_signal(w->signals_fd, payload);
 		if (p[1].revents & POLLHUP)
 			return 1; /* creel is gone: so is everything here */
-		if (p[1].revents & POLLIN && !take_message(payload))
+		if (p[1].revents & POLLIN && !take_message(w, payload))
 			return 1;
 	}
 }

@@ -26,10 +26,35 @@ static long note(struct warden *w, long err, const char *text)
 	return err;
 }
 
+/* At birth: a program that asks before creel has the master would find no size and other modes. */
+static long dress_tty(struct warden *w, const struct step *s, long master, long slave)
+{
+	const uint16_t size[4] = { (uint16_t)(s->x >> 16), (uint16_t)s->x, 0, 0 };
+	uint8_t modes[TTY_MODES_BYTES];
+	long r = SYS3(ioctl, master, TIOCSWINSZ, size);
+
+	if (r < 0 || s->y == 0)
+		return r;
+	if (s->y != sizeof(modes) || s->b >= w->plan->n_strings || s->y > w->plan->n_strings - s->b)
+		return -EINVAL;
+	memcpy(modes, w->strings + s->b, sizeof(modes));
+	return SYS3(ioctl, slave, TCSETS, modes);
+}
+
+/*
+ * pid 1 leads the session of the terminal. So the payload is a job of that session and not an orphan: it can be stopped,
+ * by a key or because it reads while the terminal is not its own, and we are told.
+ */
+static long lead_session(struct warden *w, const struct step *s)
+{
+	long r = SYS0(setsid);
+
+	w->tty_flags = s->flags;
+	return r < 0 ? r : SYS3(ioctl, w->tty_fd, TIOCSCTTY, 0);
+}
+
 long do_tty(struct warden *w, const struct step *s)
 {
-	/* Set here: a program that asks before creel has the master would find no size at all. */
-	const uint16_t size[4] = { (uint16_t)s->x, (uint16_t)s->y, 0, 0 };
 	struct warden_report m = { .msg = MSG_TTY };
 	int unlock = 0;
 	long slave, r, master = SYS4(openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0);
@@ -38,7 +63,7 @@ long do_tty(struct warden *w, const struct step *s)
 		return note(w, master, "open a terminal of our own");
 	r = SYS3(ioctl, master, TIOCSPTLCK, &unlock);
 	slave = r < 0 ? r : SYS3(ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	r = slave < 0 ? slave : SYS3(ioctl, master, TIOCSWINSZ, size);
+	r = slave < 0 ? slave : dress_tty(w, s, master, slave);
 	/* It was born with our user; programs open it again by its name. */
 	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS)
 		r = SYS3(fchown, slave, w->plan->inner_uid, -1);
@@ -46,6 +71,8 @@ long do_tty(struct warden *w, const struct step *s)
 		r = control_send(&m, (int)master);
 	SYS1(close, master);
 	w->tty_fd = (int)slave;
+	if (r >= 0)
+		r = lead_session(w, s);
 	return note(w, r < 0 ? r : 0, "make a terminal of our own");
 }
 

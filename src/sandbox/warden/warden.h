@@ -35,6 +35,8 @@ struct warden {
 	int root_fd;  /* the new root, before pivot */
 	int rules_fd; /* Landlock */
 	int tty_fd;   /* slave of our own PTY */
+	uint32_t tty_flags;
+	bool told_stopped; /* creel has not answered yet */
 	int signals_fd;
 	uint32_t landlock_abi;
 	int life[2]; /* a pipe from outside: a byte = the users are mapped; closed = outside has gone */

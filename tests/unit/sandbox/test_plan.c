@@ -123,7 +123,7 @@ TEST(plan_takes_its_walls_in_the_one_right_order)
 	WORLD(w);
 	int last = -1;
 
-	w.p.tty = true;
+	w.p.tty.streams = 7;
 	world_build(&w);
 	for (size_t i = 0; i < LEN(order); i++) {
 		int at = find_step(&w.v, 0, order[i], NULL);
@@ -162,6 +162,25 @@ TEST(plan_has_a_terminal_only_when_asked)
 	world_build(&w);
 	assert_int_equal(find_step(&w.v, 0, STEP_TTY, NULL), -1);
 	assert_false(w.v.head.flags & PLAN_F_TTY);
+}
+
+TEST(plan_says_which_streams_are_the_terminal_and_how_it_is_born)
+{
+	static const char modes[TTY_MODES_BYTES] = "as the kernel has them";
+	WORLD(w);
+	struct step s;
+	int at;
+
+	w.p.tty = (struct profile_tty){
+		.streams = 5, .rows = 24, .columns = 80, .modes = { modes, sizeof(modes) }
+	};
+	world_build(&w);
+	at = find_step(&w.v, 0, STEP_TTY, NULL);
+	assert_true(at > 0 && w.v.head.flags & PLAN_F_TTY);
+	s = plan_step(&w.v, (uint32_t)at);
+	assert_int_equal(s.flags, 5);
+	assert_int_equal(s.x, 24 << 16 | 80);
+	CHECK_STR(plan_bytes(&w.v, s.b, s.y), ((struct str){ modes, sizeof(modes) }));
 }
 
 /* ---- the tree ---- */

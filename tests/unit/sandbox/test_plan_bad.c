@@ -256,7 +256,10 @@ TEST(plan_step_that_points_outside_is_no_step)
 {
 	WORLD(w);
 
+	w.p.tty.streams = 7;
 	world_build(&w);
+	check_bad_step(&w, STEP_TTY, spoil_b);
+	check_bad_step(&w, STEP_TTY, spoil_length);
 	check_bad_step(&w, STEP_BIND, spoil_kind);
 	check_bad_step(&w, STEP_BIND, spoil_none);
 	check_bad_step(&w, STEP_BIND, spoil_a);

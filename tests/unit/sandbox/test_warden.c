@@ -100,6 +100,24 @@ TEST(warden_refuses_a_directory_as_a_stream)
 		EISDIR, "standard stream");
 }
 
+/* creel gives it none; should it ever, nothing runs. */
+TEST(warden_refuses_a_terminal_of_the_caller_as_a_stream)
+{
+	_cleanup_close_ int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	const char *name = master < 0 ? NULL : ptsname(master);
+
+	assert_true(name && unlockpt(master) == 0 && chmod(name, 0666) == 0);
+	FOR_EACH_USER(user)
+	{
+		box_check_refused(
+			box_run(&(struct setup){ .as_user = user, .script = "true", .stdin_path = name }),
+			EPERM, "standard stream");
+		box_check(box_run(&(struct setup){
+				  .as_user = user, .script = "true", .stdin_path = "/dev/zero" }),
+			  0, "");
+	}
+}
+
 TEST(warden_changes_into_no_magic_link)
 {
 	static const char *const magic[] = { "/proc/self/fd/0", "/proc/self/root", "/proc/self/cwd",
