@@ -382,6 +382,8 @@ def bystander():
     def make(box):
         p = subprocess.Popen(box.as_user(["sleep", "60"]), start_new_session=True)
         made.append(p)
+        # Before that it is still another user, whom nobody may signal.
+        assert wait_until(lambda: pathlib.Path(f"/proc/{p.pid}/cmdline").read_bytes().startswith(b"sleep"), 10)
         return p
     yield make
     for p in made:

@@ -40,7 +40,7 @@ def test_e50_s21_an_address_that_changes_during_a_call(light, listener, how):
     assert wait_until(lambda: heard.heard, 2), f"the control did not reach it: {outer}"
     time.sleep(0.3)
     before = len(heard.heard)
-    result = light.refused("flip", f"{how}=/tmp/mine,{path},50000", errors={"ENOENT", "EACCES", "ECONNREFUSED"})
+    result = light.refused("flip", f"{how}=/tmp/mine,{path},50000", errors={"ENOENT", "EACCES", "ECONNREFUSED", "EAGAIN"})
     assert int(result.notes()[0]) > 100, result
     time.sleep(0.3)
     assert len(heard.heard) == before
@@ -152,7 +152,7 @@ import os, socket
 os.mkdir('d'); os.symlink('d', 'to-dir'); os.symlink(SECRET, 'to-secret'); os.symlink('to-secret', 'chain'); os.symlink('loop', 'loop')
 os.symlink(HOME, 'd/home'); os.symlink('../' * 40 + HOME.lstrip('/'), 'd/up'); os.link('to-secret', 'hard', follow_symlinks=False)
 os.mkfifo('pipe'); socket.socket(socket.AF_UNIX).bind('sock'); os.mkdir('d/x'); os.mkdir('n' * 255)
-with open('sparse', 'wb') as f: f.truncate(1 << 40)
+with open('sparse', 'wb') as f: f.truncate(1 << 32)
 try: os.unlink('old'); os.symlink(HOME, 'old')
 except OSError: pass
 """
@@ -163,7 +163,7 @@ def hostile(box):
 
 
 def test_e87_what_a_payload_leaves_is_listed_and_never_followed(box):
-    """Links out, pipes that would block a reader, a terabyte of nothing, a file that became a link to the home directory."""
+    """Links out, pipes that would block a reader, gigabytes of nothing, a file that became a link to the home directory."""
     secret = box.secret("home/secret")
     box.file("ws/old/kept", "x")
     box.file("ws/old2", "x")
