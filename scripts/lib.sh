@@ -7,9 +7,10 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config libyaml-dev scdoc"
 packages_test="libcmocka-dev libseccomp-dev python3 python3-pytest python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
   rsync sqlite3 stress-ng python3-venv curl dash"
+packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 packages_verify="clang-format clang-tidy cppcheck gcovr libjansson-dev"
 packages_bench="libjansson-dev util-linux bubblewrap runc crun docker.io"
-export packages_build packages_test packages_verify packages_bench
+export packages_build packages_test packages_vm packages_verify packages_bench
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
@@ -34,6 +35,38 @@ need() {
 # need_node: node and npm, from Debian unless the machine has its own.
 need_node() {
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then need nodejs npm; fi
+}
+
+# kernel_packages: what the distribution's kernel for virtual machines comes in. Debian has image and modules in one, Ubuntu in two.
+kernel_packages() {
+  local meta image
+  for meta in linux-image-cloud-amd64 linux-image-virtual; do
+    image=$(apt-cache depends "$meta" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
+    [ -n "$image" ] || continue
+    echo "$image"
+    apt-cache show "${image/image/modules}" >/dev/null 2>&1 && echo "${image/image/modules}"
+    return 0
+  done
+  return 1
+}
+
+# need_kernel DIR: the distribution's kernel in DIR/kernel, unpacked and not installed: what boots this machine is not touched.
+need_kernel() {
+  local dir=$1 names deb sudo=()
+  [ ! -f "$dir/kernel/complete" ] || return 0
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  kernel_packages >/dev/null || "${sudo[@]}" apt-get update -qq >&2
+  names=$(kernel_packages) || { say "no package with a kernel: linux-image-cloud-amd64, linux-image-virtual"; return 1; }
+  rm -rf "$dir/kernel"
+  mkdir -p "$dir/kernel"
+  say "unpacking ${names//$'\n'/ }"
+  # shellcheck disable=SC2086
+  (cd "$dir/kernel" && { apt-get download -qq $names || { "${sudo[@]}" apt-get update -qq && apt-get download -qq $names; }; }) >&2 || return 1
+  for deb in "$dir"/kernel/*.deb; do
+    dpkg-deb -x "$deb" "$dir/kernel" || return 1
+    rm "$deb"
+  done
+  touch "$dir/kernel/complete"
 }
 
 # configure DIR OPTIONS...: makes or refreshes a build directory with the compiler in $CC.
