@@ -228,7 +228,8 @@ def test_e12_no_setuid_file_can_be_made(box, access):
     made = box.file("ws/tool", "#!/bin/sh\n", 0o755)
     attempts = ["chmod=tool,4755", "fchmod=tool,4755", "fchmodat=tool,6755", "fchmodat2=tool,4755", "open_mode=new1,4755",
                 "creat_mode=new2,6755", "openat2_mode=new3,4755", "tmpfile_mode=.,4755,new4"]
-    box.control("files", *attempts)
+    box.control("files", *[a for a in attempts if not a.startswith("fchmodat2")])
+    box.control("files", "fchmodat2=tool,4755", absent={"ENOSYS"})  # new in Linux 6.6
     for name in ("new1", "new2", "new3", "new4"):
         assert os.stat(box.ws / name).st_mode & 0o6000, name
         (box.ws / name).unlink()
