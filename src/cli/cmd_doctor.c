@@ -31,13 +31,18 @@ static struct run *trial(struct cli *cli, struct err *e)
 	return r;
 }
 
-/* A container around us is a suspicion; a sandbox that was started clears it. */
-static void forgive_container(struct survey *s)
+/*
+ * What was looked up is a suspicion; a sandbox that was started clears it. A container around us is nothing then, and
+ * whatever else was found missing was not needed as run is set up here.
+ */
+static void forgive(struct survey *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->v[i].name, "container") == 0) {
 			s->v[i].state = SURVEY_OK;
 			s->v[i].cause = s->v[i].fix = (struct str){ 0 };
+		} else if (s->v[i].state == SURVEY_FAIL) {
+			s->v[i].state = SURVEY_WARN;
 		}
 }
 
@@ -65,7 +70,7 @@ static void add_trial(struct cli *cli, const struct run *r, const struct err *e,
 	i = &s->v[s->n++];
 	if (r && r->started && r->status == 0) {
 		*i = (struct survey_item){ .name = "sandbox", .state = SURVEY_OK, .found = say_held(cli, r) };
-		forgive_container(s);
+		forgive(s);
 		return;
 	}
 	*i = (struct survey_item){ .name = "sandbox",

@@ -224,6 +224,45 @@ static void take_exit(struct run *r, const struct warden_report *m)
 	}
 }
 
+/* What a person can do about a step that failed; "" when the error says it all. */
+static const char *advice_for(const struct warden_report *m)
+{
+	static const struct {
+		const char *what; /* how the text starts */
+		int err;
+		const char *advice;
+	} table[] = {
+		{ "mount overlay", ENODEV,
+		  "this kernel has no overlayfs; fix: modprobe overlay, or --workspace-access rw" },
+		{ "mount overlay", EINVAL,
+		  "the workspace or the state directory cannot be a layer (in a container: they are layers already), or other file "
+		  "systems lie below; fix: --state-dir on a tmpfs or volume, or --workspace-access rw" },
+		{ "mount proc", EPERM,
+		  "a container hides parts of /proc; fix: docker run --security-opt systempaths=unconfined" },
+		{ "create namespaces", EPERM, "user namespaces are forbidden here; fix: see creel doctor" },
+		{ "create namespaces", ENOSYS,
+		  "a filter around us hides clone3; fix: docker run --security-opt seccomp=unconfined" },
+		{ "map the owner", EPERM,
+		  "root in a container is not root; fix: docker run --user 1000:1000, or sudo -u somebody" },
+		{ "map the owner", EINVAL,
+		  "its file system has no idmapped mounts; fix: run as an ordinary user, or a workspace on ext4, xfs or btrfs" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (m->err == table[i].err && str_starts(str_z(m->what), str_z(table[i].what)))
+			return table[i].advice;
+	return "";
+}
+
+static int take_failure(struct run *r, const struct warden_report *m, struct err *e)
+{
+	const char *what = m->what[0] ? m->what : step_name(m->step), *advice = advice_for(m);
+
+	r->last = *m;
+	return advice[0] ? err_set(e, ERR_UNAVAIL, "%s: %s: %s", what, strerrordesc_np(m->err), advice)
+			 : err_sys(e, m->err, "%s", what);
+}
+
 static int take_report(struct run *r, const struct warden_report *m, struct err *e)
 {
 	switch (m->msg) {
@@ -232,8 +271,7 @@ static int take_report(struct run *r, const struct warden_report *m, struct err 
 		r->last = *m;
 		return 0;
 	case MSG_FAILED:
-		r->last = *m;
-		return err_sys(e, m->err, "%s", m->what[0] ? m->what : step_name(m->step));
+		return take_failure(r, m, e);
 	case MSG_EXIT:
 		take_exit(r, m);
 		return 0;

@@ -94,17 +94,27 @@ static void look_time(struct look *l)
 	i->fix = STR("apt-get install linux-image-amd64 && reboot");
 }
 
+static int make_namespaces(void)
+{
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0 ? errno : 0;
+}
+
+/* An ordinary user has a file system of this kind only below a user namespace (Linux 5.11). */
+static int open_overlay(void)
+{
+	int err = make_namespaces();
+
+	return err ? ENOTSUP : syscall(430 /* fsopen */, "overlay", 0) < 0 ? errno : 0;
+}
+
 /* A child tries it: the only answer that counts. */
-static int try_userns(void)
+static int in_child(int (*what)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
 
-	if (pid == 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0)
-			_exit(errno & 0xff);
-		_exit(0);
-	}
+	if (pid == 0)
+		_exit(what() & 0xff);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
@@ -134,13 +144,30 @@ static void explain_userns(struct look *l, struct survey_item *i)
 
 static void look_userns(struct look *l)
 {
-	int err = try_userns();
+	int err = in_child(make_namespaces);
 	struct survey_item *i = add(l, "user-namespaces", err ? SURVEY_FAIL : SURVEY_OK,
 				    err ? arena_printf(l->a, "cannot be made: %s", strerrordesc_np(err))
 					: STR("can be made"));
 
 	if (err)
 		explain_userns(l, i);
+}
+
+static void look_overlay(struct look *l)
+{
+	int err = in_child(open_overlay);
+	struct survey_item *i;
+
+	if (err == ENOTSUP)
+		return; /* no namespace to make one in: told above */
+	i = add(l, "overlay", err ? SURVEY_FAIL : SURVEY_OK,
+		err ? arena_printf(l->a, "cannot be made: %s", strerrordesc_np(err)) : STR("can be made"));
+
+	if (!err)
+		return;
+	i->cause = STR("the workspace of creel run is an overlay unless --workspace-access says rw or none");
+	i->fix = err == ENODEV ? STR("sudo modprobe overlay")
+			       : STR("apt-get install linux-image-amd64 && reboot");
 }
 
 static void look_container(struct look *l)
@@ -157,8 +184,9 @@ static void look_container(struct look *l)
 			     : docker ? "Docker"
 				      : "Podman"));
 	i->cause = STR(
-		"its runtime may hide parts of /proc or refuse mounts, and then a fresh /proc cannot be mounted");
-	i->fix = STR("docker run --security-opt systempaths=unconfined --security-opt seccomp=unconfined …");
+		"its runtime may filter namespaces, hide parts of /proc, and have a root that cannot hold an overlay");
+	i->fix = STR("docker run --user 1000:1000 --security-opt systempaths=unconfined --security-opt "
+		     "seccomp=unconfined --tmpfs /state:mode=1777 … creel run --state-dir /state/creel …");
 }
 
 static void look_cgroup(struct look *l)
@@ -230,6 +258,7 @@ void survey_host(struct arena *a, unsigned optional, struct survey *ret)
 	*ret = (struct survey){ 0 };
 	look_kernel(&l);
 	look_userns(&l);
+	look_overlay(&l);
 	look_landlock(&l);
 	look_time(&l);
 	look_cgroup(&l);

@@ -8,7 +8,7 @@ import pytest
 from conftest import CREEL, PROGRAMS, skip
 
 LANDLOCK = 444  # landlock_create_ruleset
-HOLES = {"whole": None, "no-landlock": f"{LANDLOCK}=38", "landlock-off": f"{LANDLOCK}=95", "no-overlay": "430=38", "no-namespaces": "435=1"}
+HOLES = {"whole": None, "no-landlock": f"{LANDLOCK}=38", "landlock-off": f"{LANDLOCK}=95", "no-fsopen": "430=38", "no-namespaces": "435=1"}
 
 
 @pytest.fixture(autouse=True)
