@@ -89,8 +89,9 @@ static const struct arg_option run_options[] = {
 	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR,
 	  .help = "make the sandbox's cgroup in this cgroup v2 directory: one's own, without processes" },
 	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native" },
-	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR", .hint = HINT_DIR,
-	  .help = "a directory with a root file system, instead of the host's own /usr" },
+	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR|NAME", .hint = HINT_DIR,
+	  .help = "a root file system instead of the host's own /usr: a directory with a slash in its name, or a name below images/ in "
+		  "the state directory or in /var/lib/creel" },
 	{ .name = "tty", .letter = 't', .kind = ARG_FLAG, AT(tty), 
 	  .help = "a terminal for all three streams of the command, whatever ours are, and what it prints there untouched" },
 	{ .name = "report", .kind = ARG_TEXT, AT(report), .meta = "FD|FILE", .hint = HINT_FILE,

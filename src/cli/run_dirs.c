@@ -43,8 +43,8 @@ static int make_above(char *path, struct err *e)
 	return 0;
 }
 
-static int state_path(const struct run *r, const char *kind, const char *name, char *out, size_t size,
-		      struct err *e)
+int run_state_path(const struct run *r, const char *kind, const char *name, char *out, size_t size,
+		   struct err *e)
 {
 	const struct cli *cli = r->cli;
 	const char *xdg = getenv("XDG_STATE_HOME");
@@ -234,7 +234,7 @@ static int open_kind(const struct run *r, const char *kind, const char *id, char
 		     struct err *e)
 {
 	_cleanup_close_ int fd = FD_NONE;
-	int rc = state_path(r, kind, id, out, size, e);
+	int rc = run_state_path(r, kind, id, out, size, e);
 
 	if (rc >= 0)
 		rc = make_above(out, e);

@@ -51,10 +51,10 @@ static int never_started(struct run *r, struct err *e)
 		r->status = 126;
 		(void)err_sys(e, r->last.err, "'" STR_FMT "': cannot be executed", STR_ARG(name));
 	} else {
-		r->reason = RUN_FAILED;
-		r->status = EXIT_TROUBLE;
 		if (e->kind == ERR_NONE)
 			(void)err_set(e, ERR_UNAVAIL, "the sandbox ended before it had started");
+		r->reason = e->kind == ERR_DENIED ? RUN_DENIED : RUN_FAILED;
+		r->status = err_kind_exit(e->kind);
 		return -1;
 	}
 	return 0;

@@ -136,15 +136,15 @@ static int make_profile(struct run *r, struct err *e)
 {
 	struct profile_input in = { .decision = r->decision,
 				    .argv = r->decision->tool.argv,
-				    .image = r->cli->image.text,
 				    .uid = getuid(),
 				    .gid = getgid(),
 				    .allowed = path_allowed,
 				    .ctx = r };
-	int rc;
+	int rc = run_find_image(r, &in.image, e);
 
 	choose_tty(r, &in.tty);
-	rc = make_env(r, &in.env, e);
+	if (rc >= 0)
+		rc = make_env(r, &in.env, e);
 
 	if (rc >= 0 && wants_overlay(r->decision))
 		rc = run_name_private_dir(r, e);

@@ -35,6 +35,8 @@ def test_a_link_that_leads_to_what_is_blocked_is_refused_by_the_mounts(light):
     (light.base / "innocent").symlink_to("/proc")
     what, d = only(light.run("true", ws=light.base / "innocent"))
     assert what == {"operation": "mount", "object": "/proc", "verdict": "refused", "layer": "mounts"} and d["rule"] == "bind_blocked"
+    again = light.run("true", ws=light.base / "innocent", status=126)
+    assert again.report["exit"] == 126 and again.report["reason"] == "denied", again
 
 
 CASES = {

@@ -219,3 +219,77 @@ def test_e90_s03_an_image_that_changes_while_sandboxes_start(light, image):
 def test_the_report_of_a_refusal_names_the_rule(light):
     result = light.run("true", options=["-e", "mounts.binds=['/etc:/data:ro']"])
     assert result.status == 126 and result.report["code"] == "bind_blocked" and result.report["reason"] == "denied", result
+
+
+# ---- an image by its name ----
+
+
+@pytest.fixture
+def images(light, image):
+    """Where this user's images lie, with one in it that is called tools:1."""
+    top = (light.state if light.user == "root" else light.home / ".local/state/creel") / "images"
+    for d in [top.parents[2], top.parents[1], top.parent, top][1 if light.user == "root" else 0:]:
+        if not d.exists():
+            d.mkdir()
+            light.give(d)
+    image.rename(top / "tools:1")
+    light.give(top / "tools:1")
+    return top
+
+
+def test_e90_an_image_by_its_name(light, images):
+    result = light.run("cat", "/etc/passwd", options=["--image", "tools:1"], status=0)
+    assert result.out == "image:x:1000:1000::/:/bin/sh\n", result
+    absent = light.run("true", options=["--image", "other"], status=125)
+    assert all(w in absent.err for w in ("'other'", "tools:1", str(images), "/var/lib/creel/images", "./DIR")), absent
+    assert light.run("true", options=["--image", "./images"], status=125).err.count("images") >= 1
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "-x", ".hidden", "a b", "a\nb", "\x1b[2J", "a\\b", "ä", "x" * 129, "a*"])
+def test_e90_bad_names_of_images(light, images, name):
+    result = light.run("true", options=["--image=" + name])
+    assert result.status == 125 and result.out == "" and "\x1b" not in result.err, (images, result)
+
+
+def hostile_link(light, images):
+    images.rename(images.parent / "elsewhere")
+    images.symlink_to(images.parent / "elsewhere")
+
+
+def hostile_image_link(light, images):
+    (images / "tools:1").rename(images / "real")
+    (images / "tools:1").symlink_to(images / "real")
+
+
+def hostile_open(light, images):
+    images.chmod(0o777)
+
+
+def hostile_image_open(light, images):
+    (images / "tools:1").chmod(0o775)
+
+
+def hostile_owner(light, images):
+    os.chown(images / "tools:1", 4242, 4242)
+
+
+def hostile_owner_above(light, images):
+    os.chown(images, 4242, 4242)
+
+
+HOSTILE_IMAGES = [hostile_link, hostile_image_link, hostile_open, hostile_image_open, hostile_owner, hostile_owner_above]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_IMAGES, ids=lambda h: h.__name__[8:])
+def test_e90_an_image_that_others_could_have_put_there_is_not_used(light, images, hostile):
+    light.run("true", "x", options=["--image", "tools:1"], status=127)  # the control: the image is used, and has no true
+    hostile(light, images)
+    result = light.run("cat", "/etc/passwd", options=["--image", "tools:1"])
+    assert result.status in (125, 126) and result.report["exit"] == result.status and result.report["reason"] in ("failed", "denied"), result
+    assert result.out == "" and "image" in result.err, result
+    assert light.run("cat", "/etc/passwd", options=["--image", f"{images}/tools:1"]).status == 0, "as a directory it is the caller's choice"
+
+
+def test_an_image_for_container_backends_does_not_stop_a_native_run(light):
+    options = ["-e", "backend.image=openclaw-sandbox:bookworm-slim"]
+    assert light.run("true", options=options, status=0).report["reason"] == "ok"
