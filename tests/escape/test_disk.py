@@ -113,7 +113,7 @@ def test_e22_a_stopped_creel_stops_no_limit(light):
 def on_a_small_disk(box, place, size, argv):
     """The same command, where `place` is a file system of its own; prints afterwards how much of it is left."""
     needs_root()
-    script = 'mount -t tmpfs -o size=$0,mode=0777 none "$1"; shift; "$@"; echo "status $?"; df -k --output=avail "$P" | tail -1'
+    script = 'mount -t tmpfs -o size=$0,mode=1777 none "$1"; shift; "$@"; echo "status $?"; df -k --output=avail "$P" | tail -1'
     return subprocess.run(["unshare", "-m", "sh", "-c", script, size, str(place), *map(str, argv)], cwd=box.base, capture_output=True, text=True,
                           env={**box.env, "P": str(place)}, timeout=60, check=False)
 
