@@ -2,7 +2,8 @@
 /*
  * How much of the host's disk a sandbox takes. There is no quota that an ordinary user could set, so the upper layers are
  * counted from outside, where nothing inside can stop it: cheaply, by asking the file system how much is free, and exactly, by
- * walking the layers, when that has changed enough to matter. The first look comes when a short run is long over.
+ * walking the layers, when that has changed enough to matter. Apart from one question at the start, the first
+ * look comes when a short run is long over.
  *
  * What was deleted and is still open cannot be counted; it is bounded by the reserve, which counts everything.
  */
@@ -34,10 +35,9 @@ struct level {
 };
 
 static struct {
-	bool watching;
 	int fd; /* on the file system that is watched */
 	bool layers;
-	struct space first, last;          /* at the first look, at the last exact one */
+	struct space first, last;          /* at the start, at the last exact look */
 	uint64_t bytes, files, unknown;    /* found by the walk that is going on */
 	uint64_t known_bytes, known_files; /* by the one before */
 	uint64_t begun, not_before;        /* ms */
@@ -158,8 +158,20 @@ static void count_some(const struct plan_header *p)
 	}
 }
 
+/* Each level of the walk is an open directory. */
+static void raise_own_limit(void)
+{
+	struct rlimit64 l = { 0 };
+
+	if (SYS4(prlimit64, 0, RLIMIT_NOFILE, 0, &l) < 0 || l.rlim_cur == l.rlim_max)
+		return;
+	l.rlim_cur = l.rlim_max;
+	SYS4(prlimit64, 0, RLIMIT_NOFILE, &l, 0);
+}
+
 static void begin_walk(const struct space *now, uint64_t ms)
 {
+	raise_own_limit();
 	disk.bytes = disk.files = disk.unknown = 0;
 	disk.last = *now;
 	disk.begun = ms;
@@ -168,25 +180,23 @@ static void begin_walk(const struct space *now, uint64_t ms)
 
 /* ---- when, and what follows ---- */
 
-static bool begin(struct warden *w)
+/* Before anything runs: what it hides before the first look has to be missed too, and what cannot be watched must not run. */
+long disk_open(struct warden *w)
 {
-	struct rlimit64 l = { 0 };
+	long fd = open_watched(w);
 
-	if (disk.watching)
-		return true;
-	disk.fd = open_watched(w);
-	if (disk.fd < 0 || !look(disk.fd, &disk.first))
-		return false;
-	/* Each level of the walk is an open directory. */
-	if (SYS4(prlimit64, 0, RLIMIT_NOFILE, 0, &l) >= 0) {
-		l.rlim_cur = l.rlim_max;
-		SYS4(prlimit64, 0, RLIMIT_NOFILE, &l, 0);
-	}
+	disk.fd = -EBADF;
+	if (fd == -ENOENT)
+		return 0; /* nothing of the host's can be written to */
+	if (fd < 0)
+		return fd;
+	if (!look((int)fd, &disk.first))
+		return -EIO;
+	disk.fd = (int)fd;
 	/* On a disk that is nearly full already, half of what there was is left to the others. */
 	disk.first.reserve = min_u64(disk.first.reserve, disk.first.bytes / 2);
 	disk.first.files_reserve = min_u64(disk.first.files_reserve, disk.first.files / 2);
-	disk.watching = true;
-	return true;
+	return 0;
 }
 
 static uint64_t fallen(uint64_t from, uint64_t to)
@@ -238,7 +248,7 @@ static enum disk_end judge(const struct plan_header *p, const struct space *now)
 
 uint64_t disk_start(uint64_t ms)
 {
-	return ms + FIRST_MS;
+	return disk.fd < 0 ? UINT64_MAX : ms + FIRST_MS;
 }
 
 /* The walk may be big: it goes on in slices, and takes at most a fiftieth of the time. */
@@ -254,15 +264,15 @@ static uint64_t go_on(const struct plan_header *p, const struct space *now, uint
 	return ms + next_look(p, now);
 }
 
-uint64_t disk_look(struct warden *w, uint64_t ms, enum disk_end *ret)
+uint64_t disk_look(const struct warden *w, uint64_t ms, enum disk_end *ret)
 {
 	const struct plan_header *p = w->plan;
 	struct space now;
 	uint64_t next;
 
 	*ret = DISK_FINE;
-	if (!begin(w) || !look(disk.fd, &now))
-		return UINT64_MAX;
+	if (!look(disk.fd, &now))
+		return ms + LONGEST_MS;
 	if (!disk.depth && worth_a_walk(p, &now, ms))
 		begin_walk(&now, ms);
 	next = disk.depth ? go_on(p, &now, ms) : ms + next_look(p, &now);

@@ -115,6 +115,9 @@ int warden_main(const char *const *groups)
 		fail(w, 0, r, "make a pipe");
 	if (w->plan->private_dir)
 		private_make(w);
+	r = w->plan->disk_bytes ? disk_open(w) : 0;
+	if (r < 0)
+		fail_outside(w, r, "watch the disk");
 	if (w->plan->flags & PLAN_F_PARENT_MAPS)
 		idmap_prepare(w);
 	pid = make_inside(w, &pidfd);

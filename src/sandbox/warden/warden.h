@@ -71,9 +71,10 @@ void private_remove(const struct warden *w);
 /* remove.c: everything below a directory, whatever a payload put there */
 void remove_below(int top);
 
-/* disk.c: what the sandbox takes of the host's disk; times in ms. Both return when to look (again). */
+/* disk.c: what the sandbox takes of the host's disk; times in ms. The last two return when to look (again). */
+long disk_open(struct warden *w); /* while there is a plan */
 uint64_t disk_start(uint64_t now);
-uint64_t disk_look(struct warden *w, uint64_t now, enum disk_end *ret);
+uint64_t disk_look(const struct warden *w, uint64_t now, enum disk_end *ret);
 
 /* text.c */
 const char *plan_str(const struct warden *w, uint32_t offset);
