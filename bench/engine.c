@@ -83,8 +83,6 @@ static void make_plan(struct engine *g, struct strs argv)
 		measure_fail("%s", e.msg);
 	g->profile.timeout_ms = IDLE_MS;
 	engine_make_group(g, &probe); /* which kind it is belongs in the plan */
-	g->profile.cgroup_fd = probe.cgroup.fd >= 0 ? SANDBOX_CGROUP_FD : -1;
-	g->profile.cgroup_wait = probe.cgroup.version == CGROUP_V1;
 	engine_end(&probe);
 	if (plan_build(&g->profile, &g->plan, &e) < 0)
 		measure_fail("%s", e.msg);

@@ -104,7 +104,6 @@ static struct profile take_profile(struct input *in, struct lists *l)
 			     .two_users = flags & 2,
 			     .landlock_abi = flags & 4 ? 7 : 0,
 			     .pids = flags & 8 ? 10 : 0,
-			     .cgroup_fd = flags & 16 ? 5 : -1,
 			     .argv.v = l->argv,
 			     .env.v = l->env,
 			     .links = l->links,

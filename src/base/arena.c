@@ -29,6 +29,14 @@ void arena_init(struct arena *a, size_t max_bytes)
 	*a = (struct arena){ .max_bytes = max_bytes };
 }
 
+void arena_init_on(struct arena *a, size_t max_bytes, void *memory, size_t size)
+{
+	arena_init(a, max_bytes);
+	a->next = memory;
+	a->end = a->next + size;
+	SANITIZE_POISON(memory, size);
+}
+
 void arena_done(struct arena *a)
 {
 	struct arena_block *next;
@@ -123,7 +131,7 @@ static inline void *bump(struct arena *a, size_t n, size_t align)
 /* Out of line, so that the common case stays small. */
 static __attribute__((noinline)) void *alloc_slow(struct arena *a, size_t n, size_t align)
 {
-	size_t shared_max = (a->next ? a->head->size : BLOCK_FIRST) / 4;
+	size_t shared_max = (a->next && a->head ? a->head->size : BLOCK_FIRST) / 4;
 
 	if (a->failed || n > a->max_bytes - a->used_bytes || n > SIZE_MAX / 4 || align > SIZE_MAX / 4)
 		return fail(a);

@@ -28,6 +28,8 @@ struct arena {
 
 /* Cannot fail: nothing is allocated before the first use. */
 void arena_init(struct arena *a, size_t max_bytes);
+/* The same, with zeroed memory to use first, which stays the caller's and outlives the arena. */
+void arena_init_on(struct arena *a, size_t max_bytes, void *memory, size_t size);
 void arena_done(struct arena *a);
 #define _cleanup_arena_ _cleanup_(arena_done)
 

@@ -13,9 +13,20 @@ void buf_init(struct buf *b, size_t max_bytes)
 	*b = (struct buf){ .max_bytes = max_bytes < SIZE_MAX / 2 ? max_bytes : SIZE_MAX / 2 };
 }
 
+void buf_init_on(struct buf *b, size_t max_bytes, void *memory, size_t size)
+{
+	buf_init(b, max_bytes);
+	b->p = memory;
+	b->cap = size < b->max_bytes ? size : b->max_bytes;
+	b->borrowed = true;
+	if (b->cap)
+		b->p[0] = '\0';
+}
+
 void buf_done(struct buf *b)
 {
-	free(b->p);
+	if (!b->borrowed)
+		free(b->p);
 	*b = (struct buf){ .max_bytes = b->max_bytes };
 }
 
@@ -28,9 +39,12 @@ static bool grow(struct buf *b, size_t need)
 		cap *= 2;
 	if (cap > b->max_bytes + 1)
 		cap = b->max_bytes + 1;
-	p = realloc(b->p, cap);
+	p = realloc(b->borrowed ? NULL : b->p, cap);
 	if (!p)
 		return false;
+	if (b->borrowed && b->n)
+		memcpy(p, b->p, b->n + 1);
+	b->borrowed = false;
 	b->p = p;
 	b->cap = cap;
 	return true;

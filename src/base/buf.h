@@ -15,9 +15,12 @@ struct buf {
 	char *p; /* always NUL-terminated when not NULL */
 	size_t n, cap, max_bytes;
 	bool failed;
+	bool borrowed; /* p is not ours to free */
 };
 
 void buf_init(struct buf *b, size_t max_bytes);
+/* The same, with memory to use first, which stays the caller's and outlives the buffer. */
+void buf_init_on(struct buf *b, size_t max_bytes, void *memory, size_t size);
 void buf_done(struct buf *b);
 #define _cleanup_buf_ _cleanup_(buf_done)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/port.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -79,7 +80,7 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 
 int err_sys(struct err *e, int errnum, const char *fmt, ...)
 {
-	const char *why = strerrordesc_np(errnum);
+	const char *why = port_errno_text(errnum);
 	va_list ap;
 	size_t n;
 

@@ -16,8 +16,7 @@ static struct run *trial(struct cli *cli, struct err *e)
 
 	if (!r)
 		return NULL;
-	r->cli = cli;
-	r->diags.arena = cli->arena;
+	run_init(r, cli);
 	r->no_stdio = true;
 	cli->args.rest = (struct strs){ .v = argv, .n = 1 };
 	cli->quiet = true;

@@ -103,6 +103,8 @@ static int dispatch(struct run *r, struct err *e)
 {
 	const struct decision *d = r->decision;
 
+	if (d->verdict != VERDICT_ALLOW || d->place.place == PLACE_HOST)
+		run_abandon(r);
 	if (d->verdict != VERDICT_ALLOW)
 		return refused(r);
 	if (d->place.place == PLACE_HOST)
@@ -133,12 +135,13 @@ int run_run(struct cli *cli, struct err *e)
 
 	if (!r)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	r->cli = cli;
-	r->diags.arena = cli->arena;
+	run_init(r, cli);
 	if (cli->args.rest.n == 0)
 		return err_set(e, ERR_USAGE, "no command: creel run [OPTIONS] [--] COMMAND [ARGUMENT…]");
+	run_begin(r);
 	rc = run_load(r, e);
 	if (rc < 0) {
+		run_abandon(r);
 		if (r->diags.n_errors == 0)
 			return rc;
 		output_diags(&r->diags, SEVERITY_ERROR, NULL);
@@ -147,6 +150,7 @@ int run_run(struct cli *cli, struct err *e)
 	if (!cli->quiet)
 		output_diags(&r->diags, SEVERITY_WARN, &r->config);
 	rc = dispatch(r, e);
+	run_abandon(r); /* what was begun and came to nothing; the signals */
 	if (e->kind != ERR_NONE)
 		r->message = str_z(e->msg);
 	if (run_report(r, &report_err) < 0) {

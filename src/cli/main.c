@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -74,6 +76,11 @@ static void complain(const struct cli *cli, const struct err *e)
 	output_complain(buf_str(&text));
 }
 
+#define POOL_SIZE ((size_t)512 << 10)
+
+/* Most runs need no more, and none of the C library's own memory: each page of that is a trap into the kernel. */
+static alignas(max_align_t) char pool[POOL_SIZE];
+
 int main(int argc, char **argv)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
@@ -84,7 +91,7 @@ int main(int argc, char **argv)
 
 	hold_standard_fds();
 	(void)signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error we can report, not a death */
-	arena_init(&arena, ARENA_MAX);
+	arena_init_on(&arena, ARENA_MAX, pool, sizeof(pool));
 	buf_init(&out, OUTPUT_MAX);
 
 	status = run(&cli, argc, argv, &e);

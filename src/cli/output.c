@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "base/port.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +88,7 @@ static int move(const char *temp, const char *path, bool replace)
 {
 	if (replace)
 		return rename(temp, path) < 0 ? -errno : 0;
-	if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+	if (port_rename_new(AT_FDCWD, temp, AT_FDCWD, path) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;

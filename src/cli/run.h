@@ -13,6 +13,7 @@
 #include "sandbox/sandbox.h"
 
 #include <poll.h>
+#include <signal.h>
 
 enum run_reason {
 	RUN_FAILED = 0, /* the sandbox could not be built */
@@ -46,8 +47,12 @@ struct run {
 	struct cgroup_limits limits;
 	unsigned asked; /* limits that somebody named */
 	struct sandbox box;
+	int signals;         /* signalfd; FD_NONE = not blocked yet */
+	sigset_t before;     /* the mask that we were started with */
+	bool begun;          /* box waits for its plan: run_begin.c */
 	struct relay *relay; /* NULL: the streams are the caller's own */
 	bool started;        /* the payload was executed */
+	bool left;           /* everything inside has ended; the warden clears up behind us */
 	bool signalled;      /* somebody may want us to end */
 	bool no_stdio;       /* /dev/null for all three */
 	unsigned terminals;  /* 1 << n: standard streams that are a terminal of ours */
@@ -67,6 +72,12 @@ struct run {
 
 /* run_load.c: flags and files -> a decision in r->decision */
 int run_load(struct run *r, struct err *e);
+
+/* run_begin.c: before run_load; run_abandon ends what was begun and not used */
+void run_begin(struct run *r);
+void run_abandon(struct run *r);
+int run_open_signals(struct run *r, struct err *e);
+void run_init(struct run *r, struct cli *cli);
 
 /* run_native.c: everything from the profile to the end of the sandbox; fills "how it ended". Negative: could not be built. */
 int run_native(struct run *r, struct err *e);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/port.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -294,7 +295,7 @@ int run_keep_private_dir(struct run *r, struct err *e)
 		runs = open_kind(r, "runs", id, kept, sizeof(kept), e);
 	if (live < 0 || runs < 0)
 		return -1;
-	if (renameat2(live, id, runs, id, RENAME_NOREPLACE) < 0)
+	if (port_rename_new(live, id, runs, id) < 0)
 		return err_sys(e, errno, "keep the changes in '%s'", kept);
 	r->upper = arena_printf(r->cli->arena, "%s" STR_FMT, kept,
 				STR_ARG(str_from(r->upper, strlen(r->private_dir))));

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/parse.h"
+#include "base/port.h"
 #include "policy/bind.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define PLAN_MAX ((size_t)4 << 20)
+#define PLAN_USUAL ((size_t)64 << 10)
 
 /* ---- before ---- */
 
@@ -174,24 +176,6 @@ int run_plan(struct run *r, struct err *e)
 
 /* ---- during ---- */
 
-/*
- * Blocked before anything is made: a signal that comes during the start is passed on once there is somebody to pass it to,
- * and never ends us with a cgroup and a directory left behind.
- */
-static int open_signals(void)
-{
-	static const int forwarded[] = {
-		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP
-	};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaddset(&set, forwarded[i]);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static void forward_signals(struct run *r, struct tty *tty, int fd)
 {
 	struct signalfd_siginfo info;
@@ -258,8 +242,10 @@ static int take_failure(struct run *r, const struct warden_report *m, struct err
 {
 	const char *what = m->what[0] ? m->what : step_name(m->step), *advice = advice_for(m);
 
+	if (r->last.msg == MSG_FAILED)
+		return -1; /* what failed first made the rest fail */
 	r->last = *m;
-	return advice[0] ? err_set(e, ERR_UNAVAIL, "%s: %s: %s", what, strerrordesc_np(m->err), advice)
+	return advice[0] ? err_set(e, ERR_UNAVAIL, "%s: %s: %s", what, port_errno_text(m->err), advice)
 			 : err_sys(e, m->err, "%s", what);
 }
 
@@ -303,6 +289,16 @@ static void let_go_of_streams(const struct run *r)
 }
 
 /* 1 = there may be more, 0 = the warden has gone. */
+/*
+ * Nothing that ran inside is alive: what is left of the sandbox takes itself apart, and its warden removes the groups and the
+ * private directory when we close the channel. A terminal may still have something to show, and a group that we went aside into
+ * has to be left by ourselves.
+ */
+static bool may_leave(const struct run *r, const struct tty *tty, const struct warden_report *m)
+{
+	return m->msg == MSG_EXIT && m->all_ended && !tty && !r->cgroup.aside[0];
+}
+
 static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 {
 	struct warden_report m;
@@ -318,7 +314,8 @@ static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 		tty_stopped(tty, m.value);
 	if (take_report(r, &m, e) < 0)
 		*rc = -1;
-	return 1;
+	r->left = may_leave(r, tty, &m);
+	return r->left ? 0 : 1;
 }
 
 /* What the command says on its terminal goes first: it was said before the end. */
@@ -393,6 +390,16 @@ static int open_relay(struct run *r, struct sandbox_stdio *io, struct err *e)
 	return rc;
 }
 
+static void init_plan(struct run *r, struct buf *plan)
+{
+	void *room = arena_alloc(r->cli->arena, PLAN_USUAL, 1);
+
+	if (room)
+		buf_init_on(plan, PLAN_MAX, room, PLAN_USUAL);
+	else
+		buf_init(plan, PLAN_MAX);
+}
+
 static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
@@ -400,19 +407,25 @@ static int start(struct run *r, struct err *e)
 	/* A stream that is a terminal inside is not given at all: ours never goes in. */
 	const unsigned own = r->no_stdio ? 7 : r->profile.tty.streams;
 	struct sandbox_stdio io = { own & 1 ? -1 : 0, own & 2 ? -1 : 1, own & 4 ? -1 : 2 };
-	int rc = make_cgroup(r, e);
+	/* What was begun was begun because v2 has no place for us; v1 is for limits that somebody named. */
+	int rc = r->begun && !r->limits.must ? 0 : make_cgroup(r, e);
 
 	if (rc >= 0 && r->decision->limits.output)
 		rc = open_relay(r, &io, e);
 	if (rc < 0)
 		return rc;
-	buf_init(&plan, PLAN_MAX);
-	r->profile.cgroup_fd = r->cgroup.fd >= 0 ? SANDBOX_CGROUP_FD : -1;
-	r->profile.cgroup_wait = r->cgroup.version == CGROUP_V1;
+	/* Begun without a group, and with our own streams. */
+	if (r->begun && (r->cgroup.version != CGROUP_NONE || r->relay)) {
+		sandbox_done(&r->box);
+		r->begun = false;
+	}
+	init_plan(r, &plan);
 	/* Both count alike where warden and payload are one user; the rlimit would answer first, and nobody would hear of it. */
 	if (r->cgroup.have & CGROUP_PIDS)
 		r->profile.pids++;
 	rc = plan_build(&r->profile, &plan, e);
+	if (rc >= 0 && r->begun)
+		return sandbox_go(&r->box, buf_str(&plan), &r->cgroup, e);
 	if (rc >= 0)
 		rc = sandbox_open_warden(&warden, e);
 	if (rc >= 0)
@@ -423,18 +436,18 @@ static int start(struct run *r, struct err *e)
 int run_native(struct run *r, struct err *e)
 {
 	uint64_t begin = clock_mono_ns();
-	_cleanup_close_ int signals = open_signals();
-	int rc = signals < 0 ? err_sys(e, errno, "signalfd") : make_profile(r, e);
+	int rc = run_open_signals(r, e);
 
 	r->cgroup = CGROUP_EMPTY;
-	r->box = SANDBOX_NONE;
+	if (rc >= 0)
+		rc = make_profile(r, e);
 	if (rc >= 0)
 		rc = start(r, e);
 	if (rc >= 0) {
 		let_go_of_streams(r);
-		rc = serve(r, signals, e);
+		rc = serve(r, r->signals, e);
 		if (r->relay)
-			relay_drain(r->relay, signals, r->signalled || r->last.reason >= REASON_TIMEOUT);
+			relay_drain(r->relay, r->signals, r->signalled || r->last.reason >= REASON_TIMEOUT);
 	}
 	r->wall_us = (clock_mono_ns() - begin) / 1000;
 	r->ended_ms = clock_unix_ms();
@@ -445,6 +458,10 @@ int run_native(struct run *r, struct err *e)
 		sandbox_done(&r->box); /* it may still run */
 	rc = run_end(r, e);
 	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
+	if (r->left) {
+		sandbox_leave(&r->box);
+		cgroup_leave(&r->cgroup);
+	}
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
 	r->relay = relay_close(r->relay);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -90,7 +91,7 @@ static int reopen(int fd, int access)
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	/* The other side of a PTY is a terminal, too, and opening its name makes another. */
-	own = isatty(fd) && ioctl(fd, TIOCGPTN, &number) < 0
+	own = isatty(fd) && syscall(SYS_ioctl, fd, (unsigned long)TIOCGPTN, &number) < 0
 		      ? open(path, access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 		      : -1;
 	return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);

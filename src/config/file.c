@@ -3,6 +3,7 @@
 #include "config/load_priv.h"
 
 #include "base/fd.h"
+#include "base/port.h"
 #include "data/json.h"
 #include "data/yaml.h"
 
@@ -57,7 +58,7 @@ static bool read_whole(struct load *l, struct str path, struct str *ret, struct 
 	*ret_why = r == -EFBIG    ? "larger than 8 MiB, accepted: at most 8388608 bytes"
 		   : r == -ENODEV ? "not a regular file"
 		   : r == -EINVAL ? "the name holds a NUL character"
-				  : strerrordesc_np(-r);
+				  : port_errno_text(-r);
 	return false;
 }
 

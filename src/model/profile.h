@@ -73,8 +73,6 @@ struct profile {
 	uint64_t timeout_ms, grace_ms;
 	uint64_t pids, memory, open_files, tmpfs, disk; /* disk: 0 = no limit */
 	double cpus;
-	int cgroup_fd;    /* v2 directory to be born in, as numbered in the warden; -1 = none */
-	bool cgroup_wait; /* v1: it is moved in from outside before anything is created */
 
 	bool time_optional;    /* policy can do without clocks of its own */
 	uint32_t landlock_abi; /* 0 = the kernel has none */

@@ -268,12 +268,17 @@ static int make_dir(const char *path)
 	return mkdir(path, 0755) < 0 ? -errno : 0;
 }
 
+static const struct cgroup_host host = { .root = "/sys/fs/cgroup",
+					 .self = "/proc/self/cgroup",
+					 .make_dir = make_dir };
+
+bool cgroup_v2_possible(void)
+{
+	return cgroup_v2_may(&host);
+}
+
 int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e)
 {
-	static const struct cgroup_host host = { .root = "/sys/fs/cgroup",
-						 .self = "/proc/self/cgroup",
-						 .make_dir = make_dir };
-
 	return cgroup_new_on(&host, l, parent, ret, e);
 }
 
@@ -344,6 +349,12 @@ static void remove_dir(const char *dir, bool v2)
 			kill_members(dir);
 		(void)nanosleep(&pause, NULL);
 	}
+}
+
+void cgroup_leave(struct cgroup *c)
+{
+	(void)fd_close(c->fd);
+	*c = CGROUP_EMPTY;
 }
 
 void cgroup_done(struct cgroup *c)

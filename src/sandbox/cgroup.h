@@ -48,9 +48,14 @@ int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *
 const char *cgroup_fix(void);                      /* what this user can do to get one */
 int cgroup_add(const struct cgroup *c, pid_t pid); /* v1; nothing to do for v2 */
 void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
+/* Forgets it: whoever else knows it removes it. */
+void cgroup_leave(struct cgroup *c);
 /* Kills what is in it and removes it. Also after the tree has gone by itself. */
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)
+
+/* Whether cgroup v2 may have a place for us: it has limits to give, and some group above us can be written to. */
+bool cgroup_v2_possible(void);
 
 /* Where cgroups are found and how one is made; tests bring a tree of their own. */
 struct cgroup_host {

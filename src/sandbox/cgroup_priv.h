@@ -22,6 +22,7 @@ int cgroup_make(const struct cgroup_host *h, const char *parent, char out[static
 uint64_t cgroup_quota_us(const struct cgroup_limits *l);
 
 /* Finds a place for a group with these limits, and makes it. *seen: limits that one of the places could have given. */
+bool cgroup_v2_may(const struct cgroup_host *h);
 bool cgroup_v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, struct cgroup *c,
 		    unsigned *seen);
 int cgroup_v2_below(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,

@@ -220,6 +220,25 @@ static bool try_upwards(const struct cgroup_host *h, const char *root, char *own
 	return false;
 }
 
+bool cgroup_v2_may(const struct cgroup_host *h)
+{
+	char root[CGROUP_PATH_MAX / 4], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX], *slash;
+
+	if (v2_root(h, root, sizeof(root)) < 0 || !listed(root, "cgroup.controllers") ||
+	    cgroup_own(h, "", own, sizeof(own)) < 0)
+		return false;
+	for (int up = 0; up < LEVELS_MAX; up++) {
+		(void)snprintf(path, sizeof(path), "%s%s", root, own[1] ? own : "");
+		if (may_enter(path))
+			return true;
+		slash = strrchr(own, '/');
+		if (!own[1] || !slash)
+			return false;
+		slash[slash == own] = '\0';
+	}
+	return true;
+}
+
 bool cgroup_v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, struct cgroup *c,
 		    unsigned *seen)
 {

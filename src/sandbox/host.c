@@ -18,16 +18,9 @@
  * Seen read-only at their own place when they are there. Nothing here holds a secret on any distribution we know. Few,
  * because every mount costs at the start and again at the end.
  */
-static const char *const etc_binds[] = { "/etc/ld.so.cache",
-					 "/etc/alternatives",
-					 "/etc/ssl/certs",
-					 "/etc/pki",
-					 "/etc/java-17-openjdk",
-					 "/etc/java-21-openjdk",
-					 NULL };
-/* Small enough to be copied. */
-static const char *const etc_copies[] = { "/etc/services", "/etc/protocols", "/etc/localtime", NULL };
-#define COPY_MAX ((size_t)64 << 10)
+static const char *const etc_binds[] = { "/etc/ld.so.cache", "/etc/alternatives",    "/etc/ssl/certs",
+					 "/etc/pki",         "/etc/java-17-openjdk", "/etc/java-21-openjdk",
+					 "/etc/services",    "/etc/protocols",       NULL };
 static const char *const top_links[] = { "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", NULL };
 static const struct {
 	const char *path;
@@ -63,14 +56,14 @@ static void lists_give(const struct lists *l, struct profile *p)
 	p->n_links = l->n_links;
 }
 
-/* Absent is fine; anything else that goes wrong is not. */
-static int add_bind(struct arena *a, struct lists *l, struct str path, struct str target, struct err *e)
+static int check_room(const struct lists *l, struct err *e)
 {
-	int r;
+	return l->n_binds < LIST_MAX ? 0 : err_set(e, ERR_LIMIT, "more than %d system directories", LIST_MAX);
+}
 
-	if (l->n_binds == LIST_MAX)
-		return err_set(e, ERR_LIMIT, "more than %d system directories", LIST_MAX);
-	r = source_resolve(a, path, &l->binds[l->n_binds], e);
+/* Absent is fine; anything else that goes wrong is not. */
+static int take_bind(struct lists *l, int r, struct str target, struct err *e)
+{
 	if (r < 0 && e->sys_errno == ENOENT) {
 		*e = (struct err){ 0 };
 		return 0;
@@ -79,6 +72,21 @@ static int add_bind(struct arena *a, struct lists *l, struct str path, struct st
 		return r;
 	l->targets[l->n_binds++] = target;
 	return 0;
+}
+
+static int add_bind(struct arena *a, struct lists *l, struct str path, struct str target, struct err *e)
+{
+	int r = check_room(l, e);
+
+	return r < 0 ? r : take_bind(l, source_resolve(a, path, &l->binds[l->n_binds], e), target, e);
+}
+
+/* At its own place. */
+static int add_system(struct arena *a, struct lists *l, const char *path, struct err *e)
+{
+	int r = check_room(l, e);
+
+	return r < 0 ? r : take_bind(l, source_system(a, path, &l->binds[l->n_binds], e), str_z(path), e);
 }
 
 static int add_link(struct arena *a, struct lists *l, int dir, const char *name, struct str at, struct err *e)
@@ -97,28 +105,36 @@ static int add_link(struct arena *a, struct lists *l, int dir, const char *name,
 
 static int add_top(struct arena *a, struct lists *l, const char *path, struct err *e)
 {
-	struct stat st;
+	char text[1];
 
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : err_sys(e, errno, "stat '%s'", path);
-	if (S_ISLNK(st.st_mode))
+	if (readlink(path, text, sizeof(text)) >= 0)
 		return add_link(a, l, AT_FDCWD, path, str_z(path), e);
-	return add_bind(a, l, str_z(path), str_z(path), e);
+	return add_system(a, l, path, e);
+}
+
+/* It says where the zone lies, below /usr, which is there inside too. */
+static int add_localtime(struct arena *a, struct lists *l, struct err *e)
+{
+	static const char path[] = "/etc/localtime";
+	char text[sizeof("/usr/")];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
+	if (n == (ssize_t)sizeof(text) - 1 && memcmp(text, "/usr/", sizeof(text) - 1) == 0)
+		return add_link(a, l, AT_FDCWD, path, STR("/etc/localtime"), e);
+	return add_system(a, l, path, e);
 }
 
 /* A container may have a link, a plain file or another device there: what is mounted must be the one that we mean. */
 static int resolve_device(struct arena *a, size_t i, struct source *ret, struct err *e)
 {
 	struct stat st;
-	int r = source_resolve(a, str_z(devices[i].path), ret, e);
+	int r = lstat(devices[i].path, &st);
 
 	if (r < 0)
-		return r;
-	if (!str_eq(ret->path, str_z(devices[i].path)) || lstat(devices[i].path, &st) < 0 ||
-	    !S_ISCHR(st.st_mode) || st.st_rdev != makedev(devices[i].major, devices[i].minor) ||
-	    st.st_ino != ret->ino)
+		return err_sys(e, errno, "stat '%s'", devices[i].path);
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(devices[i].major, devices[i].minor))
 		return err_set(e, ERR_UNAVAIL, "'%s' is not the device that it should be", devices[i].path);
-	return 0;
+	return source_system(a, devices[i].path, ret, e);
 }
 
 static int add_devices(struct arena *a, struct profile *p, struct err *e)
@@ -151,18 +167,6 @@ static void put_file(struct files *f, const char *path, struct str content)
 	f->n += 2;
 }
 
-/* What cannot be read or is not small text is left out: none of it is needed to start a program. */
-static void put_copies(struct arena *a, struct files *f)
-{
-	for (const char *const *c = etc_copies; *c; c++) {
-		_cleanup_free_ char *text = NULL;
-		size_t len = 0;
-
-		if (fd_read_file(*c, COPY_MAX, &text, &len) >= 0)
-			put_file(f, *c, arena_str(a, (struct str){ .p = text, .n = len }));
-	}
-}
-
 static void put_users(struct arena *a, struct files *f, const struct profile *p)
 {
 	put_file(f, "/etc/passwd",
@@ -184,7 +188,6 @@ static int add_etc(struct arena *a, struct profile *p, struct err *e)
 	if (!f.v)
 		return err_sys(e, ENOMEM, "profile");
 	put_users(a, &f, p);
-	put_copies(a, &f);
 	put_file(&f, "/etc/hosts",
 		 arena_printf(a, "127.0.0.1 localhost " STR_FMT "\n::1 localhost\n", STR_ARG(p->hostname)));
 	put_file(&f, "/etc/hostname", arena_printf(a, STR_FMT "\n", STR_ARG(p->hostname)));
@@ -200,11 +203,13 @@ int host_root(struct arena *a, struct profile *p, struct err *e)
 	int r = lists_new(a, &l, e);
 
 	if (r >= 0)
-		r = add_bind(a, &l, STR("/usr"), STR("/usr"), e);
+		r = add_system(a, &l, "/usr", e);
 	for (const char *const *t = top_links; *t && r >= 0; t++)
 		r = add_top(a, &l, *t, e);
 	for (const char *const *b = etc_binds; *b && r >= 0; b++)
-		r = add_bind(a, &l, str_z(*b), str_z(*b), e);
+		r = add_system(a, &l, *b, e);
+	if (r >= 0)
+		r = add_localtime(a, &l, e);
 	if (r >= 0)
 		r = add_etc(a, p, e);
 	if (r >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Landlock's file system rights in our own words, by ABI: 1 = bits 0-12, 2 adds 13, 3 adds 14, 5 adds 15, 9 adds 16. */
+/* Landlock's file system rights in our own words, by ABI: 1 = bits 0-12, 2 adds 13, 3 adds 14, 5 adds 15. */
 #pragma once
 
 #define LL_EXECUTE (1ull << 0)
@@ -18,10 +18,9 @@
 #define LL_REFER (1ull << 13)
 #define LL_TRUNCATE (1ull << 14)
 #define LL_IOCTL_DEV (1ull << 15)
-#define LL_RESOLVE_UNIX (1ull << 16) /* reach a unix socket that was made outside, by its path */
-#define LL_ALL ((1ull << 17) - 1)
+#define LL_ALL ((1ull << 16) - 1)
 
-/* What our rules grant. Never device nodes or sockets of others: no rule names MAKE_CHAR, MAKE_BLOCK or RESOLVE_UNIX. */
+/* What our rules grant. Never device nodes: no rule names LL_MAKE_CHAR or LL_MAKE_BLOCK. */
 #define LL_READ (LL_EXECUTE | LL_READ_FILE | LL_READ_DIR)
 #define LL_WRITE                                                                                     \
 	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \

@@ -16,8 +16,8 @@
 
 #define BYTES_PER_FILE 16384u /* as mke2fs has it: an inode for each */
 #define FILES_LEAST 4096u
-#define ROOT_SIZE (4ull << 20)
-#define MASK_FILE "/run/.empty" /* ours, in the new root, before /run gets its tmpfs */
+#define ROOT_SIZE (4ull << 20)  /* for what we put there; the scratch directories come on top */
+#define MASK_FILE "/dev/.empty" /* ours, in the new root, where it is sealed */
 /* The same, where nothing is ever mounted over them: made only when they are needed. */
 #define COVER_FILE "/dev/.covered"
 #define COVER_DIR "/dev/.nothing"
@@ -120,7 +120,7 @@ static void add_root(struct build *b)
 	static const char *const dirs[] = { "/etc", "/dev", "/run", "/var", "/home", "/proc", "/tmp", NULL };
 	const struct profile *p = b->p;
 
-	add_x(b, STEP_ROOT, STR("/"), ROOT_SIZE, 0);
+	add_x(b, STEP_ROOT, STR("/"), ROOT_SIZE + p->tmpfs, 0);
 	for (const char *const *d = dirs; *d; d++)
 		add_dir(b, str_z(*d));
 	for (size_t i = 0; i + 1 < p->n_links; i += 2)
@@ -147,7 +147,7 @@ static void add_dev(struct build *b)
 	for (size_t i = 0; i < p->n_devices; i++)
 		add_bind(b, &p->devices[i], p->devices[i].path, STEP_F_DEV | STEP_F_NOEXEC);
 	(void)add(b, STEP_DEVPTS, STR("/dev/pts"), STR(""));
-	add_x(b, STEP_TMPFS, STR("/dev/shm"), p->tmpfs, 01777);
+	add_x(b, STEP_SCRATCH, STR("/dev/shm"), p->tmpfs, 01777);
 	for (const char *const *l = links; *l; l += 2)
 		(void)add(b, STEP_LINK, str_z(l[0]), str_z(l[1]));
 }
@@ -213,7 +213,7 @@ static void add_mounts(struct build *b)
 
 		add_parents(b, m->target);
 		if (!m->source.path.n)
-			add_x(b, STEP_TMPFS, m->target, m->size, 01777);
+			add_x(b, STEP_SCRATCH, m->target, m->size, 01777);
 		else if (m->overlay)
 			add_overlay(b, m);
 		else if (m->sealed)
@@ -319,12 +319,12 @@ static int add_all(struct build *b, struct err *e)
 	if (p->tty.streams)
 		add_tty(b);
 	(void)add(b, STEP_HOSTNAME, p->hostname, STR(""));
-	(void)add(b, STEP_LO_UP, STR(""), STR(""));
 	(void)add(b, STEP_KEYRING, STR(""), STR(""));
 	(void)add(b, STEP_CHDIR, p->cwd, STR(""));
 	add_limits(b);
 	(void)add(b, STEP_NO_NEW_PRIVS, STR(""), STR(""));
 	add_landlock(b);
+	(void)add(b, STEP_NET, STR(""), STR("")); /* late: the longer it is made beside us, the better */
 	add_x(b, STEP_CAPS, STR(""),
 	      p->two_users ? 1u << CAP_KILL_ | 1u << CAP_SETGID_ | 1u << CAP_SETUID_ : 0, 0);
 	return add_filter(b, e);
@@ -361,10 +361,9 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 	h->magic = PLAN_MAGIC;
 	h->version = PLAN_VERSION;
 	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0) |
-		   (p->cgroup_wait ? PLAN_F_WAIT : 0) | (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0);
+		   (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0);
 	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
 		      CLONE_NEWUTS | CLONE_NEWCGROUP;
-	h->cgroup_fd = p->cgroup_fd;
 	h->outer_uid = p->outer_uid;
 	h->outer_gid = p->outer_gid;
 	h->inner_uid = p->inner_uid;
@@ -491,18 +490,26 @@ static int build(struct build *b, struct buf *out, struct err *e)
 	return check_built(b, out->failed, e);
 }
 
+/* One piece, large enough that only the pages that are used are ever touched. */
+struct room {
+	struct build b;
+	char strings[128 << 10];
+};
+
 int plan_build(const struct profile *p, struct buf *out, struct err *e)
 {
-	_cleanup_free_ struct build *b = NULL;
+	_cleanup_free_ struct room *room = NULL;
+	struct build *b;
 	int r = check_input(p, e);
 
 	if (r < 0)
 		return r;
-	b = calloc(1, sizeof(*b));
-	if (!b)
+	room = calloc(1, sizeof(*room));
+	if (!room)
 		return err_sys(e, ENOMEM, "plan");
+	b = &room->b;
 	b->p = p;
-	buf_init(&b->strings, PLAN_MAX_BYTES);
+	buf_init_on(&b->strings, PLAN_MAX_BYTES, room->strings, sizeof(room->strings));
 	r = build(b, out, e);
 	buf_done(&b->strings);
 	return r;

@@ -14,10 +14,10 @@
 static const char *const step_names[] = {
 	[STEP_NONE] = "none",           [STEP_ROOT] = "root",           [STEP_DIR] = "dir",
 	[STEP_LINK] = "link",           [STEP_FILE] = "file",           [STEP_BIND] = "bind",
-	[STEP_TMPFS] = "tmpfs",         [STEP_OVERLAY] = "overlay",     [STEP_SEALED] = "sealed",       [STEP_PROC] = "proc",
+	[STEP_SCRATCH] = "scratch",     [STEP_OVERLAY] = "overlay",     [STEP_SEALED] = "sealed",       [STEP_PROC] = "proc",
 	[STEP_MASK] = "mask",           [STEP_READONLY] = "read-only",  [STEP_DEVPTS] = "devpts",
 	[STEP_SEAL] = "seal",           [STEP_PIVOT] = "pivot",         [STEP_TTY] = "tty",
-	[STEP_HOSTNAME] = "hostname",   [STEP_LO_UP] = "loopback-up",   [STEP_RLIMIT] = "rlimit",
+	[STEP_HOSTNAME] = "hostname",   [STEP_NET] = "network",        [STEP_RLIMIT] = "rlimit",
 	[STEP_KEYRING] = "keyring",     [STEP_CHDIR] = "chdir",         [STEP_LANDLOCK] = "landlock",
 	[STEP_LANDLOCK_RULE] = "landlock-rule", [STEP_LANDLOCK_SELF] = "landlock-enter",
 	[STEP_CAPS] = "capabilities",   [STEP_NO_NEW_PRIVS] = "no-new-privs", [STEP_SECCOMP] = "seccomp",
@@ -126,7 +126,7 @@ static void put_step(struct buf *out, const struct plan_view *v, const struct st
 		put_overlay(out, v, s);
 		break;
 	case STEP_ROOT:
-	case STEP_TMPFS:
+	case STEP_SCRATCH:
 		buf_printf(out, " %" PRIu64 " bytes", s->x);
 		break;
 	case STEP_FILE:

@@ -163,8 +163,7 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 				 .cwd = d->workdir,
 				 .tty = in->tty,
 				 .private_dir = in->private_dir,
-				 .hostname = STR("sandbox"),
-				 .cgroup_fd = -1 };
+				 .hostname = STR("sandbox") };
 	if (in->argv.n == 0 || in->argv.v[0].n == 0)
 		return err_set(e, ERR_USAGE, "no command");
 	if (!memchr(in->argv.v[0].p, '/', in->argv.v[0].n))

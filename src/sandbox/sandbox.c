@@ -78,8 +78,7 @@ static bool is_safe_in_place(int file)
 {
 	struct stat st;
 
-	return geteuid() != 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 &&
-	       !(st.st_mode & 022);
+	return geteuid() != 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022);
 }
 
 int sandbox_open_warden(int *ret_fd, struct err *e)
@@ -100,64 +99,95 @@ int sandbox_open_warden(int *ret_fd, struct err *e)
 	return copy_sealed(file, ret_fd, e);
 }
 
-static int sealed_plan(struct str plan, int *ret_fd, struct err *e)
-{
-	_cleanup_close_ int fd = new_memfd("creel-plan", MFD_NOEXEC_SEAL_);
-	int r;
+/* memfd for the plan, channel, and the pipe that says go; the other ends of the last two are the warden's. */
+struct ends {
+	int control, go;
+};
 
-	if (fd < 0)
+static void ends_done(struct ends *x)
+{
+	x->control = fd_close(x->control);
+	x->go = fd_close(x->go);
+}
+
+static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
+{
+	int pair[2];
+
+	s->plan = new_memfd("creel-plan", MFD_NOEXEC_SEAL_);
+	if (s->plan < 0)
 		return err_sys(e, errno, "memfd_create");
-	r = fd_write_all(fd, plan);
-	if (r >= 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-		r = -errno;
-	if (r < 0)
-		return err_sys(e, -r, "write the plan");
-	*ret_fd = TAKE_FD(fd);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, errno, "socketpair");
+	s->control = pair[0];
+	theirs->control = pair[1];
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return err_sys(e, errno, "pipe");
+	theirs->go = pair[0];
+	s->go = pair[1];
 	return 0;
 }
 
-static int say_go(struct sandbox *s, const struct cgroup *c, struct err *e)
+static int spawn_warden(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
+			const struct ends *theirs, struct sandbox *s)
 {
-	const struct warden_report go = { .msg = MSG_GO };
-	int r = cgroup_add(c, s->warden.pid);
+	static const char *const modes[] = {
+		[CGROUP_NONE] = WARDEN_EARLY, [CGROUP_V1] = WARDEN_WAIT, [CGROUP_V2] = WARDEN_GROUP
+	};
+	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go, cgroup->fd };
+	struct cgroup groups = *cgroup; /* exec wants strings that may be written to */
+	char name[] = "creel-warden", mode[8], *argv[6] = { name, mode, NULL };
+	const struct proc_spec spec = {
+		.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 7 : 6
+	};
 
+	(void)snprintf(mode, sizeof(mode), "%s", modes[cgroup->version]);
+	for (size_t i = 0, n = 2; i < 3; i++)
+		if (groups.dir[i][0])
+			argv[n++] = groups.dir[i];
+	return proc_spawn(&spec, &s->warden);
+}
+
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
+		  struct sandbox *ret, struct err *e)
+{
+	_cleanup_(ends_done) struct ends theirs = { FD_NONE, FD_NONE };
+	struct sandbox s = SANDBOX_NONE;
+	int r = make_channels(&s, &theirs, e);
+
+	if (r >= 0) {
+		r = spawn_warden(warden_fd, io, cgroup, &theirs, &s);
+		if (r < 0)
+			r = err_sys(e, -r, "start creel-warden");
+	}
+	if (r < 0)
+		sandbox_done(&s);
+	*ret = s;
+	return r;
+}
+
+int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
+{
+	int r = fd_write_all(s->plan, plan);
+
+	if (r >= 0 && fcntl(s->plan, F_ADD_SEALS, SEALS) < 0)
+		r = -errno;
+	if (r < 0)
+		return err_sys(e, -r, "write the plan");
+	r = cgroup_add(cgroup, s->warden.pid);
 	if (r < 0)
 		return err_sys(e, -r, "move the sandbox into its cgroup");
-	if (send(s->control, &go, sizeof(go), MSG_NOSIGNAL) < 0)
-		return err_sys(e, errno, "start creel-warden");
+	s->plan = fd_close(s->plan);
+	s->go = fd_close(s->go);
 	return 0;
 }
 
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e)
 {
-	char name[] = "creel-warden", *argv[5] = { name, NULL };
-	struct cgroup groups = *cgroup; /* exec wants strings that may be written to */
-	_cleanup_close_ int plan_fd = FD_NONE, ours = FD_NONE, theirs = FD_NONE;
-	int pair[2], r;
+	int r = sandbox_spawn(warden_fd, io, cgroup, ret, e);
 
-	r = sealed_plan(plan, &plan_fd, e);
-	if (r < 0)
-		return r;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_sys(e, errno, "socketpair");
-	ours = pair[0];
-	theirs = pair[1];
-	for (size_t i = 0, n = 1; i < 3; i++)
-		if (groups.dir[i][0])
-			argv[n++] = groups.dir[i];
-	{
-		const int fds[] = { io->in, io->out, io->err, plan_fd, theirs, cgroup->fd };
-		const struct proc_spec spec = {
-			.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 6 : 5
-		};
-
-		r = proc_spawn(&spec, &ret->warden);
-	}
-	if (r < 0)
-		return err_sys(e, -r, "start creel-warden");
-	ret->control = TAKE_FD(ours);
-	return cgroup->version == CGROUP_V1 ? say_go(ret, cgroup, e) : 0;
+	return r < 0 ? r : sandbox_go(ret, plan, cgroup, e);
 }
 
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e)
@@ -212,12 +242,23 @@ int sandbox_continue(struct sandbox *s, bool foreground)
 	return tell(s, MSG_CONTINUE, foreground);
 }
 
+void sandbox_leave(struct sandbox *s)
+{
+	s->control = fd_close(s->control);
+	s->plan = fd_close(s->plan);
+	s->go = fd_close(s->go);
+	(void)fd_close(s->warden.pidfd);
+	s->warden = PROC_NONE;
+}
+
 void sandbox_done(struct sandbox *s)
 {
 	struct proc_status ignored;
 
 	/* The warden ends everything when this goes, and itself last; killed, it could not wait for the rest. */
 	s->control = fd_close(s->control);
+	s->plan = fd_close(s->plan);
+	s->go = fd_close(s->go);
 	if (s->warden.pid > 0)
 		(void)proc_wait(&s->warden, clock_deadline(END_MS), &ignored);
 	proc_done(&s->warden);

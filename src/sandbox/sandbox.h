@@ -16,20 +16,27 @@
 struct sandbox {
 	struct proc warden;
 	int control;
+	int plan, go; /* until it has its plan */
 };
-#define SANDBOX_NONE ((struct sandbox){ .warden = PROC_NONE, .control = FD_NONE })
+#define SANDBOX_NONE \
+	((struct sandbox){ .warden = PROC_NONE, .control = FD_NONE, .plan = FD_NONE, .go = FD_NONE })
 
 struct sandbox_stdio {
 	int in, out, err; /* negative = /dev/null */
 };
 
-/* The number that the v2 group's directory has in the warden: what the profile's cgroup_fd must say. */
-#define SANDBOX_CGROUP_FD WARDEN_FD_FIRST
-
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
 int sandbox_open_warden(int *ret_fd, struct err *e);
 
-/* Born in the cgroup (v2), or moved into it before anything is created (v1; the plan must say so, see plan_build). */
+/*
+ * Starts the warden, which makes the namespaces and waits for its plan. Born in the cgroup (v2); with a v1 group, which it has
+ * to be moved into first, it makes nothing yet.
+ */
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
+		  struct sandbox *ret, struct err *e);
+/* Gives it the plan: it starts. `cgroup` as it was spawned with. */
+int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
+/* Both. */
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e);
 /* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */
@@ -39,4 +46,9 @@ int sandbox_end(struct sandbox *s); /* all of it, now; the channel stays */
 /* The answer to MSG_STOPPED: whether the terminal is the payload's from now on. */
 int sandbox_continue(struct sandbox *s, bool foreground);
 void sandbox_done(struct sandbox *s);
+/*
+ * After MSG_EXIT with all_ended: closes the channel and does not wait. The warden ends by itself, and removes the cgroups and the
+ * private directory, which are no longer ours then. For a process that ends soon: nobody else waits for the warden.
+ */
+void sandbox_leave(struct sandbox *s);
 #define _cleanup_sandbox_ _cleanup_(sandbox_done)

@@ -2,6 +2,7 @@
 #include "sandbox/sockets.h"
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/port.h"
 #include "sandbox/mountinfo.h"
 #include "sandbox/unixdiag.h"
 
@@ -82,11 +83,11 @@ static int seal(struct hiding *h, struct profile_mount *m, struct err *e)
 static void add_place(struct hiding *h, struct str path, struct str target, size_t order, bool deep)
 {
 	struct exposed *pl = &h->places[h->n_places++];
-	struct statx st = { 0 };
+	struct port_statx st = { 0 };
 
 	*pl = (struct exposed){ .path = path, .target = target, .order = order, .deep = deep };
-	if (statx(AT_FDCWD, path.p, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &st) == 0 &&
-	    st.stx_mask & STATX_MNT_ID)
+	if (port_statx(AT_FDCWD, path.p, AT_SYMLINK_NOFOLLOW, PORT_STATX_MNT_ID, &st) == 0 &&
+	    st.stx_mask & PORT_STATX_MNT_ID)
 		pl->mnt_id = st.stx_mnt_id;
 }
 
@@ -119,7 +120,7 @@ static bool is_covered(const struct hiding *h, const struct exposed *pl, struct 
 	return false;
 }
 
-static int add_mask(struct hiding *h, const struct exposed *pl, struct str rest, const struct statx *st,
+static int add_mask(struct hiding *h, const struct exposed *pl, struct str rest, const struct port_statx *st,
 		    struct err *e)
 {
 	struct str inside =
@@ -146,7 +147,7 @@ static int add_mask(struct hiding *h, const struct exposed *pl, struct str rest,
 /* ---- by name ---- */
 
 struct found {
-	struct statx st;
+	struct port_statx st;
 	char path[4096];
 	struct str real;
 };
@@ -162,7 +163,8 @@ static bool resolve(const struct unix_sock *s, struct found *ret)
 		return false;
 	fd = open(s->name.p, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 ||
-	    statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_TYPE | STATX_NLINK | STATX_MNT_ID, &ret->st) < 0)
+	    port_statx(fd, "", AT_EMPTY_PATH,
+		       PORT_STATX_INO | PORT_STATX_TYPE | PORT_STATX_NLINK | PORT_STATX_MNT_ID, &ret->st) < 0)
 		return false;
 	if (!S_ISSOCK(ret->st.stx_mode) || (uint32_t)ret->st.stx_ino != s->ino || ret->st.stx_nlink != 1)
 		return false;
@@ -190,7 +192,7 @@ static bool shows(const struct hiding *h, const struct exposed *pl, uint64_t dev
 
 static int judge(struct hiding *h, struct exposed *pl, const struct found *f, struct err *e)
 {
-	bool same_mount = pl->mnt_id && f->st.stx_mask & STATX_MNT_ID && f->st.stx_mnt_id == pl->mnt_id;
+	bool same_mount = pl->mnt_id && f->st.stx_mask & PORT_STATX_MNT_ID && f->st.stx_mnt_id == pl->mnt_id;
 
 	if (f->real.n > pl->path.n && lies_in(f->real, pl->path) && (pl->deep || same_mount))
 		return add_mask(h, pl, below(f->real, pl->path), &f->st, e);
@@ -267,18 +269,18 @@ static int open_below(const struct walk *w, const char *path, struct err *e)
 
 static int see(struct walk *w, int dir, const char *path, const char *name, struct err *e)
 {
-	struct statx st;
+	struct port_statx st;
 	struct str rest;
 
-	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO | STATX_MNT_ID,
-		  &st) < 0)
+	if (port_statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		       PORT_STATX_TYPE | PORT_STATX_INO | PORT_STATX_MNT_ID, &st) < 0)
 		return errno == ENOENT ? 0 : err_sys(e, errno, "stat '%s'", name);
 	if (S_ISSOCK(st.stx_mode)) {
 		rest = arena_printf(w->h->a, "%s%s/%s", path[0] ? "/" : "", path, name);
 		return add_mask(w->h, w->pl, rest, &st, e);
 	}
 	if (!S_ISDIR(st.stx_mode) ||
-	    (!w->pl->deep && st.stx_mask & STATX_MNT_ID && st.stx_mnt_id != w->pl->mnt_id))
+	    (!w->pl->deep && st.stx_mask & PORT_STATX_MNT_ID && st.stx_mnt_id != w->pl->mnt_id))
 		return 0;
 	buf_printf(&w->stack, "%s%s%s", path, path[0] ? "/" : "", name);
 	buf_putc(&w->stack, '\0');

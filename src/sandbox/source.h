@@ -11,3 +11,5 @@
 
 /* -ENOENT (as *e's sys_errno) when there is nothing there. The path in *ret is in the arena. */
 int source_resolve(struct arena *a, struct str path, struct source *ret, struct err *e);
+/* One of the system's own places, which only root can put a link into the way of: asked about by its name, in one call. */
+int source_system(struct arena *a, const char *path, struct source *ret, struct err *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/survey.h"
 #include "base/fd.h"
+#include "base/port.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/host.h"
 
@@ -146,7 +147,7 @@ static void look_userns(struct look *l)
 {
 	int err = in_child(make_namespaces);
 	struct survey_item *i = add(l, "user-namespaces", err ? SURVEY_FAIL : SURVEY_OK,
-				    err ? arena_printf(l->a, "cannot be made: %s", strerrordesc_np(err))
+				    err ? arena_printf(l->a, "cannot be made: %s", port_errno_text(err))
 					: STR("can be made"));
 
 	if (err)
@@ -161,7 +162,7 @@ static void look_overlay(struct look *l)
 	if (err == ENOTSUP)
 		return; /* no namespace to make one in: told above */
 	i = add(l, "overlay", err ? SURVEY_FAIL : SURVEY_OK,
-		err ? arena_printf(l->a, "cannot be made: %s", strerrordesc_np(err)) : STR("can be made"));
+		err ? arena_printf(l->a, "cannot be made: %s", port_errno_text(err)) : STR("can be made"));
 
 	if (!err)
 		return;

@@ -3,8 +3,11 @@
  * What creel and its warden say to each other. The warden has no libc, so this header needs only the
  * compiler's own; everything is fixed-size and position-independent.
  *
- * creel writes the plan into a sealed memfd: header, steps, then one block of NUL-terminated strings to
+ * creel writes the plan into a memfd and seals it: header, steps, then one block of NUL-terminated strings to
  * which everything refers by offset. The warden maps it read-only and trusts it no further than its bounds.
+ *
+ * The warden is started before the plan is there, and makes the namespaces meanwhile. When the plan is sealed, creel
+ * closes its end of a pipe, and both halves of the warden hear that at once. A creel that died has sealed nothing.
  */
 #pragma once
 
@@ -20,8 +23,15 @@
 enum warden_fd {
 	WARDEN_FD_PLAN = 3,
 	WARDEN_FD_CONTROL = 4, /* SOCK_SEQPACKET to creel */
-	WARDEN_FD_FIRST = 5,   /* cgroup directory and others that the plan names */
+	WARDEN_FD_GO = 5,      /* a pipe that creel closes when the plan is sealed */
+	WARDEN_FD_GROUP = 6,   /* cgroup v2 directory, with WARDEN_GROUP */
 };
+
+/* The first argument of the warden; cgroup directories that it has to remove when creel cannot follow. */
+#define WARDEN_EARLY "early" /* makes the namespaces at once */
+#define WARDEN_GROUP "group" /* the same, born in a cgroup v2 group */
+#define WARDEN_WAIT \
+	"wait" /* makes nothing before the plan is sealed: creel moves it into its v1 groups first */
 
 /* In the order in which they are built. Names in sandbox/plan.c and in the warden's report. */
 enum step_kind {
@@ -31,7 +41,7 @@ enum step_kind {
 	STEP_LINK, /* a = path, b = what it says */
 	STEP_FILE, /* a = path, b = content, x = mode */
 	STEP_BIND, /* a = target, b = source (absolute, resolved), x = st_dev, y = st_ino (0,0 = do not check) */
-	STEP_TMPFS, /* a = target, x = size, y = mode */
+	STEP_SCRATCH, /* a = target, y = mode; x = size, where it cannot lie in the root's own tmpfs */
 	STEP_OVERLAY, /* a = target, b = "lowerdir=…,upperdir=…,workdir=…" made by creel from paths it owns */
 	STEP_SEALED, /* a = target; b starts two strings: a directory of the host, an empty one in the new root */
 	STEP_PROC, /* a = target */
@@ -42,13 +52,13 @@ enum step_kind {
 	STEP_PIVOT,
 	STEP_TTY, /* a PTY in the new devpts, x = rows << 16 | columns, b = its modes, y bytes; the master goes to creel */
 	STEP_HOSTNAME, /* a = name */
-	STEP_LO_UP,
-	STEP_RLIMIT, /* x = resource, y = value */
+	STEP_RLIMIT,   /* x = resource, y = value */
 	STEP_KEYRING,
 	STEP_CHDIR,         /* a = path; b = fallback */
 	STEP_LANDLOCK,      /* x = handled file access, y = scoped; opens the rule set */
 	STEP_LANDLOCK_RULE, /* a = path, x = rights */
 	STEP_LANDLOCK_SELF,
+	STEP_NET,  /* into the network namespace that was made meanwhile, with loopback up */
 	STEP_CAPS, /* x = what pid 1 keeps for itself */
 	STEP_NO_NEW_PRIVS,
 	STEP_SECCOMP, /* b = offset of struct sock_filter[x] */
@@ -81,7 +91,6 @@ struct step {
 enum plan_flag {
 	PLAN_F_TTY = 1,
 	PLAN_F_PARENT_MAPS = 2,   /* creel is root: two uids, the map is written from outside */
-	PLAN_F_WAIT = 4,          /* creel moves the warden into its cgroups first, then says MSG_GO */
 	PLAN_F_TIME_OPTIONAL = 8, /* policy can do without clocks of its own */
 };
 
@@ -94,7 +103,6 @@ struct plan_header {
 	uint32_t path; /* directories to look for argv[0] in, as PATH has them; 0 = argv[0] is a path */
 	uint32_t private_dir; /* to be made, and removed if creel cannot; 0 = none */
 	uint32_t ns_flags;    /* CLONE_NEW* */
-	int32_t cgroup_fd;    /* v2: clone into it; -1 = none */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
 	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_PARENT_MAPS */
 	uint64_t timeout_ms;                         /* 0 = none */
@@ -155,7 +163,6 @@ enum warden_msg {
 	MSG_TTY,     /* carries the master's fd */
 	MSG_STOPPED, /* value = the signal that stopped the payload; said once, until MSG_CONTINUE; only with a terminal */
 	/* creel -> warden */
-	MSG_GO,
 	MSG_SIGNAL,   /* value = signal */
 	MSG_CONTINUE, /* after MSG_STOPPED; value = 1: the terminal is the payload's, 0: it is nobody's */
 	MSG_END,      /* pid 1 ends, and with it everything */
@@ -179,8 +186,9 @@ struct warden_report {
 	uint32_t reason; /* enum warden_reason */
 	int32_t value;   /* exit code or signal; pid; step */
 	uint32_t landlock_abi;
-	uint32_t time_ns, pad; /* 1 = clocks of its own */
-	uint64_t probes;       /* refused */
+	uint32_t time_ns;   /* 1 = clocks of its own */
+	uint32_t all_ended; /* MSG_EXIT: nothing that ran inside is alive any more */
+	uint64_t probes;    /* refused */
 	uint64_t wall_us, user_us, sys_us, max_rss_kb;
 	char what[160];
 };

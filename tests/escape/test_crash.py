@@ -196,7 +196,7 @@ def test_s16_killed_together_with_its_warden_it_is_swept_by_the_next_run(light):
     assert live.exists(), "nobody was left who could have removed it: the test shows nothing"
     assert wait_until(lambda: not subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True, check=False).stdout, 1)
     light.run("true", status=0)
-    assert not left_in_state(light), left_in_state(light)
+    assert wait_until(lambda: not left_in_state(light), 1), left_in_state(light)
 
 
 def test_s07_no_ghost_files_after_fifty_kills(light):

@@ -153,7 +153,8 @@ def test_a_signal_during_the_start_is_not_lost(light):
         time.sleep(0.002 * i)
         p.terminate()
         assert p.wait(8) in (128 + 15, -15), i
-    assert not list((light.state if light.user == "root" else light.home / ".local/state/creel").glob("*/*")), "left by one that was ended"
+    state = light.state if light.user == "root" else light.home / ".local/state/creel"
+    assert wait_until(lambda: not list(state.glob("*/*")), 1), "left by one that was ended"
 
 
 def test_the_environment_and_the_working_directory(light):
@@ -221,7 +222,7 @@ def test_the_closing_line_tells_where_changes_are(light):
 def test_no_changes_leave_nothing(light):
     light.run("sh", "-c", "cat numbers >/dev/null; ls", status=0)
     state = light.state if light.user == "root" else light.home / ".local/state/creel"
-    assert not [p for name in ("runs", "live") for p in (state / name).glob("*")]
+    assert wait_until(lambda: not [p for name in ("runs", "live") for p in (state / name).glob("*")], 1)
 
 
 @pytest.mark.parametrize("access", ["overlay", "ro", "none"])

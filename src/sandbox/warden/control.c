@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one channel to creel: whole messages over SOCK_SEQPACKET. */
+/* Whole messages over SOCK_SEQPACKET, with a descriptor or without: to creel, and from the outside to pid 1. */
 #include "sandbox/warden/warden.h"
 
 #include <linux/socket.h>
@@ -25,11 +25,11 @@ struct cmsg_ {
 #define SOL_SOCKET_ 1
 #define SCM_RIGHTS_ 1
 #define MSG_NOSIGNAL_ 0x4000
+#define MSG_CMSG_CLOEXEC_ 0x40000000
 
-long control_send(const struct warden_report *r, int fd_to_pass)
+static long send_with(int socket, void *bytes, size_t n, int fd_to_pass)
 {
-	struct warden_report copy = *r;
-	struct iovec_ iov = { &copy, sizeof(copy) };
+	struct iovec_ iov = { bytes, n };
 	struct cmsg_ c = { .len = sizeof(size_t) + 3 * sizeof(int),
 			   .level = SOL_SOCKET_,
 			   .type = SCM_RIGHTS_,
@@ -40,7 +40,59 @@ long control_send(const struct warden_report *r, int fd_to_pass)
 		m.control = &c;
 		m.controllen = sizeof(c);
 	}
-	return SYS3(sendmsg, WARDEN_FD_CONTROL, &m, MSG_NOSIGNAL_);
+	return SYS3(sendmsg, socket, &m, MSG_NOSIGNAL_);
+}
+
+long control_send(const struct warden_report *r, int fd_to_pass)
+{
+	struct warden_report copy = *r;
+
+	return send_with(WARDEN_FD_CONTROL, &copy, sizeof(copy), fd_to_pass);
+}
+
+long life_send(const struct warden *w, uint32_t what, int fd_to_pass)
+{
+	return send_with(w->life[1], &what, sizeof(what), fd_to_pass);
+}
+
+static uint32_t bit_of(uint32_t what)
+{
+	return 1u << (LIFE_MAPPED - what);
+}
+
+/* One message of the outside; a mount that it carries is kept for its step. */
+static void life_next(struct warden *w)
+{
+	uint32_t what = 0;
+	struct iovec_ iov = { &what, sizeof(what) };
+	struct cmsg_ c = { 0 };
+	struct msghdr_ m = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
+	long n;
+
+	do
+		n = SYS3(recvmsg, w->life[0], &m, MSG_CMSG_CLOEXEC_);
+	while (n == -EINTR);
+	if (n != (long)sizeof(what))
+		die(125); /* outside has gone, or ends us: it has said why */
+	if (what >= LIFE_READY)
+		w->heard |= bit_of(what);
+	else if (what < w->plan->n_steps && c.level == SOL_SOCKET_ && c.type == SCM_RIGHTS_)
+		w->tree_fd[what] = c.fd;
+	else
+		die(125);
+}
+
+void life_wait(struct warden *w, uint32_t what)
+{
+	while (!(w->heard & bit_of(what)))
+		life_next(w);
+}
+
+int life_tree(struct warden *w, uint32_t step)
+{
+	while (!w->tree_fd[step])
+		life_next(w);
+	return w->tree_fd[step];
 }
 
 long control_recv(struct warden_report *r, int flags)
@@ -59,6 +111,9 @@ void complain(struct warden *w, uint32_t step, long err, const char *what)
 {
 	size_t at = 0;
 
+	/* Pid 1 has gone while we told it something: it has said why itself, or was killed. */
+	if (err == -EPIPE || err == -ECONNRESET)
+		return;
 	w->report.msg = MSG_FAILED;
 	w->report.step = step;
 	w->report.err = (int32_t)-err;

@@ -93,16 +93,20 @@ static long idmapped_tree(struct warden *w, const struct step *s)
 	return r < 0 ? r : tree;
 }
 
-void idmap_prepare(struct warden *w)
+long idmap_prepare(struct warden *w, uint32_t *ret_step)
 {
-	for (uint32_t i = 0; i < w->plan->n_steps; i++) {
+	long r = 0;
+
+	for (uint32_t i = 0; i < w->plan->n_steps && r >= 0; i++) {
 		long fd;
 
 		if (!(w->steps[i].flags & STEP_F_IDMAP))
 			continue;
+		*ret_step = i;
 		fd = idmapped_tree(w, &w->steps[i]);
-		if (fd < 0)
-			fail_outside(w, fd, "map the owner of the workspace");
-		w->tree_fd[i] = (int)fd;
+		r = fd < 0 ? fd : life_send(w, i, (int)fd);
+		if (fd >= 0)
+			SYS1(close, fd);
 	}
+	return r;
 }

@@ -13,10 +13,10 @@
 /* clang-format off */
 static step_fn *const run[STEP_COUNT_] = {
 	[STEP_ROOT] = do_root,         [STEP_DIR] = do_dir,           [STEP_LINK] = do_link,         [STEP_FILE] = do_file,
-	[STEP_BIND] = do_bind,         [STEP_TMPFS] = do_tmpfs,       [STEP_OVERLAY] = do_overlay,   [STEP_PROC] = do_proc,
+	[STEP_BIND] = do_bind,         [STEP_SCRATCH] = do_scratch,   [STEP_OVERLAY] = do_overlay,   [STEP_PROC] = do_proc,
 	[STEP_SEALED] = do_sealed,
 	[STEP_MASK] = do_mask,         [STEP_READONLY] = do_readonly, [STEP_DEVPTS] = do_devpts,     [STEP_SEAL] = do_seal,
-	[STEP_PIVOT] = do_pivot,       [STEP_TTY] = do_tty,           [STEP_HOSTNAME] = do_hostname, [STEP_LO_UP] = do_lo_up,
+	[STEP_PIVOT] = do_pivot,       [STEP_TTY] = do_tty,           [STEP_HOSTNAME] = do_hostname, [STEP_NET] = do_net,
 	[STEP_RLIMIT] = do_rlimit,     [STEP_KEYRING] = do_keyring,   [STEP_CHDIR] = do_chdir,       [STEP_LANDLOCK] = do_landlock,
 	[STEP_LANDLOCK_RULE] = do_landlock_rule, [STEP_LANDLOCK_SELF] = do_landlock_self,
 	[STEP_CAPS] = do_caps,         [STEP_NO_NEW_PRIVS] = do_no_new_privs, [STEP_SECCOMP] = do_seccomp,
@@ -34,7 +34,6 @@ static void own_clocks(struct warden *w)
 static void become_warden(struct warden *w)
 {
 	const struct plan_header *p = w->plan;
-	char go;
 	long r;
 
 	if (!(p->flags & PLAN_F_PARENT_MAPS)) {
@@ -44,8 +43,7 @@ static void become_warden(struct warden *w)
 		own_clocks(w);
 		return;
 	}
-	if (SYS3(read, w->life[0], &go, 1) != 1)
-		die(125);
+	life_wait(w, LIFE_MAPPED);
 	own_clocks(w); /* as the user that we are: /proc/self is another's once we have changed it */
 	r = SYS2(setgroups, 0, 0);
 	if (r >= 0)
@@ -62,7 +60,7 @@ static void become_warden(struct warden *w)
  */
 static void guard_self(struct warden *w)
 {
-	struct pollfd p = { .fd = w->life[0], .events = POLLIN };
+	struct pollfd p = { .fd = w->life[0], .events = 0 };
 	struct __kernel_timespec now = { 0 };
 	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 
@@ -95,25 +93,26 @@ static void check_stdio(struct warden *w)
 	}
 }
 
-/* Everything but 0-2, the channel, and the mounts that were made outside; those are closed as they are used. */
+/* Everything but 0-2, what creel gave us and the line to the outside. The group is not ours to have. */
 static void close_rest(struct warden *w)
 {
-	uint32_t from = WARDEN_FD_FIRST;
-	long r = SYS1(close, WARDEN_FD_PLAN);
+	long r = w->life[0] == WARDEN_FD_GROUP ? 0 : SYS3(dup3, w->life[0], WARDEN_FD_GROUP, O_CLOEXEC);
 
-	for (uint32_t i = 0; i < w->plan->n_steps && r >= 0; i++)
-		if (w->tree_fd[i]) {
-			/* They rise from step to step: each takes the lowest number that is free. */
-			if ((uint32_t)w->tree_fd[i] < from)
-				fail(w, i, -EBADF, "keep the mounts that were made outside");
-			if ((uint32_t)w->tree_fd[i] > from)
-				r = SYS3(close_range, from, w->tree_fd[i] - 1, 0);
-			from = (uint32_t)w->tree_fd[i] + 1;
-		}
+	w->life[0] = WARDEN_FD_GROUP;
 	if (r >= 0)
-		r = SYS3(close_range, from, ~0u, 0);
+		r = SYS3(close_range, WARDEN_FD_GROUP + 1, ~0u, 0);
 	if (r < 0)
 		fail(w, 0, r, "close what is not ours");
+}
+
+/* Outside says what is wrong with one that cannot be read. */
+static void take_plan(struct warden *w)
+{
+	if (!w->plan && plan_wait(w) < 0)
+		die(125);
+	net_settled();
+	SYS1(close, WARDEN_FD_PLAN);
+	SYS1(close, WARDEN_FD_GO);
 }
 
 _Noreturn void inside(struct warden *w)
@@ -124,10 +123,14 @@ _Noreturn void inside(struct warden *w)
 	SYS1(close, w->life[1]);
 	/* Once more in guard_self(): changing the user clears it, and waiting for the map can take long. */
 	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	close_rest(w);
+	net_begin(w);
+	detach_begin(w);
+	take_plan(w);
 	become_warden(w);
 	guard_self(w);
 	check_stdio(w);
-	close_rest(w);
+	w->umask = (uint32_t)SYS1(umask, 0);
 	for (uint32_t i = 0; i < w->plan->n_steps; i++) {
 		const struct step *s = &w->steps[i];
 		long r;

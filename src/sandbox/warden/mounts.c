@@ -7,6 +7,7 @@
 #include "sandbox/warden/warden.h"
 
 #include <linux/fcntl.h>
+#include <linux/futex.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
@@ -14,7 +15,7 @@
 #define MS_PRIVATE_ (1ull << 18)
 #define MNT_DETACH_ 2
 #define S_IFMT_ 0170000
-#define S_IFDIR_ 0040000
+#define S_IFREG_ 0100000
 
 static long what(struct warden *w, long err, const char *verb, const char *path)
 {
@@ -166,20 +167,34 @@ static long attach(int mount, int target)
 	return SYS5(move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-/* Puts the mount at the target and closes both. */
+/* A place that lies in a directory of the host, or anywhere below one: looked up without following a link. */
+static long attach_elsewhere(struct warden *w, long mount, const char *path)
+{
+	long target = open_target(w, path), r;
+
+	if (target < 0)
+		return target;
+	r = attach((int)mount, (int)target);
+	SYS1(close, target);
+	return r;
+}
+
+/* Puts the mount at the target and closes it. In a directory of ours a name is all that has to be looked up. */
 static long attach_at(struct warden *w, long mount, const char *path)
 {
-	long target, r;
+	const char *name;
+	long dir, r;
 
 	if (mount < 0)
 		return mount;
-	target = open_target(w, path);
-	r = target < 0 ? target : attach((int)mount, (int)target);
+	dir = parent_of(w, path, &name);
+	if (dir == -EXDEV)
+		r = attach_elsewhere(w, mount, path);
+	else
+		r = dir < 0 ? dir : SYS5(move_mount, mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH);
 	if (lies_in(w->parent, relative(path)))
 		forget_parent(w);
 	SYS1(close, mount);
-	if (target >= 0)
-		SYS1(close, target);
 	return r;
 }
 
@@ -205,8 +220,7 @@ static const char *mode_text(char *buf, size_t n, uint64_t mode)
 static long new_tmpfs(uint64_t size, uint64_t mode, uint64_t attr)
 {
 	char s[24], m[16];
-	const char *options[] = { "source",    "tmpfs",
-				  "size",      size_text(s, sizeof(s), size),
+	const char *options[] = { "size",      size_text(s, sizeof(s), size),
 				  "mode",      mode_text(m, sizeof(m), mode),
 				  "nr_inodes", "65536",
 				  NULL };
@@ -248,10 +262,8 @@ static long make_place(struct warden *w, const char *path, bool file, uint64_t m
 	}
 	if (dir < 0)
 		return dir;
-	r = file ? make_empty_file(dir, name, mode) : SYS3(mkdirat, dir, name, mode);
-	if (file && r >= 0)
-		SYS1(close, r);
-	return r == -EEXIST || r >= 0 ? 0 : r;
+	r = file ? SYS4(mknodat, dir, name, S_IFREG_ | mode, 0) : SYS3(mkdirat, dir, name, mode);
+	return r == -EEXIST ? 0 : r;
 }
 
 long do_dir(struct warden *w, const struct step *s)
@@ -302,11 +314,9 @@ static long the_same(long fd, const struct step *s)
 	r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st);
 	if (r >= 0 && (st.stx_ino != s->y || ((uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor) != s->x))
 		r = -ESTALE;
-	if (r < 0) {
+	if (r < 0)
 		SYS1(close, fd);
-		return r;
-	}
-	return fd;
+	return r < 0 ? r : fd;
 }
 
 /* The object that creel checked, or an error: never another one that took its name meanwhile. */
@@ -336,19 +346,30 @@ static long make_target(struct warden *w, const char *path, bool file)
 	return make_place(w, path, file, file ? 0444 : 0755);
 }
 
+/* The mount that was made for this step outside, or 0. */
+static int made_outside(struct warden *w, const struct step *s)
+{
+	bool is = s->flags & STEP_F_IDMAP && w->plan->flags & PLAN_F_PARENT_MAPS;
+
+	return is ? life_tree(w, (uint32_t)(s - w->steps)) : 0;
+}
+
 /* A copy of the mount that the source lies on, from the source down; or the one that was made for it outside. */
 static long source_tree(struct warden *w, const struct step *s, bool recursive)
 {
-	int made = w->tree_fd[s - w->steps];
+	int made = made_outside(w, s);
+	uint32_t how = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0);
 	long src, tree;
 
 	if (made)
 		return made;
+	/* What it is decides, however it was found: a link on the way can only lead to the same object. */
+	if (s->y)
+		return the_same(SYS3(open_tree, AT_FDCWD, plan_str(w, s->b), how | AT_SYMLINK_NOFOLLOW), s);
 	src = open_source(w, s);
 	if (src < 0)
 		return src;
-	tree = SYS3(open_tree, src, "",
-		    AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0));
+	tree = SYS3(open_tree, src, "", how | AT_EMPTY_PATH);
 	SYS1(close, src);
 	return tree;
 }
@@ -380,16 +401,36 @@ long do_bind(struct warden *w, const struct step *s)
 	return what(w, r, "bind", source);
 }
 
-long do_tmpfs(struct warden *w, const struct step *s)
+/* In a directory of the host, where nothing is created: a file system of its own. */
+static long scratch_elsewhere(struct warden *w, const struct step *s, const char *target)
 {
-	const char *target = plan_str(w, s->a);
-	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 	long r = make_target(w, target, false);
 
-	attr |= s->flags & STEP_F_RO ? MOUNT_ATTR_RDONLY : 0;
-	attr |= s->flags & STEP_F_NOEXEC ? MOUNT_ATTR_NOEXEC : 0;
-	return what(w, r < 0 ? r : attach_at(w, own(w, new_tmpfs(s->x, s->y, attr)), target), "mount tmpfs",
-		    target);
+	return r < 0 ? r
+		     : attach_at(w, own(w, new_tmpfs(s->x, s->y, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)),
+				 target);
+}
+
+/*
+ * A directory of the root's own tmpfs, mounted on itself: this mount stays writable when the root is sealed. All of them share
+ * one size, and one costs half of what a tmpfs does.
+ */
+long do_scratch(struct warden *w, const struct step *s)
+{
+	const char *target = plan_str(w, s->a), *name;
+	long dir = parent_of(w, target, &name), r;
+
+	if (dir == -EXDEV)
+		return what(w, scratch_elsewhere(w, s, target), "mount tmpfs", target);
+	r = dir < 0 ? dir : SYS3(mkdirat, dir, name, s->y);
+	if (r == -EEXIST) /* made as somebody's parent */
+		r = SYS3(fchmodat, dir, name, s->y);
+	if (r >= 0)
+		r = attach_at(
+			w,
+			SYS3(open_tree, dir, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW),
+			target);
+	return what(w, r, "mount", target);
 }
 
 /*
@@ -401,7 +442,7 @@ long do_tmpfs(struct warden *w, const struct step *s)
  */
 static long open_lower(struct warden *w, const struct step *s, const char *target)
 {
-	int made = w->tree_fd[s - w->steps];
+	int made = made_outside(w, s);
 	long r;
 
 	if (!made)
@@ -434,13 +475,14 @@ long do_overlay(struct warden *w, const struct step *s)
 	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b);
 	const char *upper = plan_str_after(w, lower), *work = plan_str_after(w, upper);
 	char text[3][40];
-	const char *options[] = { "source",   "overlay", "lowerdir", text[0],     "upperdir",
-				  text[1],    "workdir", text[2],    "userxattr", NULL,
-				  "volatile", NULL,      NULL };
+	const char *options[] = { "lowerdir",  text[0], "upperdir", text[1], "workdir", text[2],
+				  "userxattr", NULL,    "volatile", NULL,    NULL };
 	long fd[3] = { -1, -1, -1 }, r = make_target(w, target, false);
 
 	if (r >= 0)
 		r = what(w, fd[0] = open_lower(w, s, target), "open", lower);
+	if (w->plan->private_dir)
+		life_wait(w, LIFE_PRIVATE);
 	if (r >= 0)
 		r = what(w, fd[1] = open_layer(w, s, upper), "open", upper);
 	if (r >= 0)
@@ -465,7 +507,7 @@ long do_sealed(struct warden *w, const struct step *s)
 {
 	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b), *empty = plan_str_after(w, lower);
 	char text[80];
-	const char *options[] = { "source", "overlay", "lowerdir", text, "userxattr", NULL, NULL };
+	const char *options[] = { "lowerdir", text, "userxattr", NULL, NULL };
 	long fd[2] = { -1, -1 }, r = make_target(w, target, false);
 	size_t at;
 
@@ -493,7 +535,7 @@ long do_sealed(struct warden *w, const struct step *s)
 
 long do_proc(struct warden *w, const struct step *s)
 {
-	const char *options[] = { "source", "proc", "hidepid", "invisible", NULL };
+	const char *options[] = { "hidepid", "invisible", NULL };
 	const char *target = plan_str(w, s->a);
 	long r = make_target(w, target, false);
 
@@ -520,45 +562,42 @@ static long copy_mount(struct warden *w, const char *source, uint32_t flags)
 	return r < 0 ? r : tree;
 }
 
-static long rebind(struct warden *w, const char *source, const char *target, uint32_t flags)
+/*
+ * Over the very object that creel saw, wherever its name leads by now. The target is looked up first: a copy of a mount that is
+ * closed again without having been attached makes the kernel wait for everybody.
+ */
+static long cover(struct warden *w, const struct step *s, const char *source)
 {
-	return attach_at(w, copy_mount(w, source, flags), target);
-}
+	long target = the_same(open_target(w, plan_str(w, s->a)), s), tree, r;
 
-/* Over the very object that creel saw, wherever its name leads by now. */
-static long cover(struct warden *w, const struct step *s, const char *path)
-{
-	long tree = copy_mount(w, plan_str(w, s->b), STEP_F_RO | STEP_F_NOEXEC), target, r;
-
-	if (tree < 0)
-		return tree;
-	target = the_same(open_target(w, path), s);
-	r = target < 0 ? target : attach((int)tree, (int)target);
-	SYS1(close, tree);
-	if (target >= 0)
-		SYS1(close, target);
+	if (target < 0)
+		return target;
+	tree = copy_mount(w, source, STEP_F_RO | STEP_F_NOEXEC);
+	r = tree < 0 ? tree : attach((int)tree, (int)target);
+	if (tree >= 0)
+		SYS1(close, tree);
+	SYS1(close, target);
 	return r;
 }
 
 /* b is an empty file or directory of our own in the new root, never an object of the host. */
 long do_mask(struct warden *w, const struct step *s)
 {
-	const char *path = plan_str(w, s->a);
-	long r = s->y ? cover(w, s, path) : rebind(w, plan_str(w, s->b), path, STEP_F_RO | STEP_F_NOEXEC);
+	long r = cover(w, s, plan_str(w, s->b));
 
-	return r == -ENOENT && s->flags & STEP_F_OPTIONAL ? 0 : what(w, r, "mask", path);
+	return r == -ENOENT && s->flags & STEP_F_OPTIONAL ? 0 : what(w, r, "mask", plan_str(w, s->a));
 }
 
 long do_readonly(struct warden *w, const struct step *s)
 {
 	const char *path = plan_str(w, s->a);
 
-	return what(w, rebind(w, path, path, STEP_F_RO | STEP_F_NOEXEC), "make read-only", path);
+	return what(w, cover(w, s, path), "make read-only", path);
 }
 
 long do_devpts(struct warden *w, const struct step *s)
 {
-	const char *options[] = { "source", "devpts", "ptmxmode", "0666", "mode", "620", NULL };
+	const char *options[] = { "ptmxmode", "0666", "mode", "620", NULL };
 	const char *target = plan_str(w, s->a);
 	long r = make_target(w, target, false);
 
@@ -576,7 +615,28 @@ long do_seal(struct warden *w, const struct step *s)
 		    "/");
 }
 
-/* pivot_root(".", ".") stacks the old root on the new one; detaching "." then takes the old one away (pivot_root(2)). */
+static uint32_t pivoted;
+
+/*
+ * pivot_root(".", ".") stacks the old root on the new one; detaching "/" then takes the old one away (pivot_root(2)). For that the
+ * kernel waits until nobody can still be looking at it, so a task beside us waits in our place, and payload_start() for that
+ * one. It begins early: once we have asked for clocks of our own, nobody can share our memory any more.
+ */
+static long detach(void)
+{
+	while (!__atomic_load_n(&pivoted, __ATOMIC_ACQUIRE))
+		SYS4(futex, &pivoted, FUTEX_WAIT_PRIVATE, 0, 0);
+	return SYS2(umount2, "/", MNT_DETACH_);
+}
+
+void detach_begin(struct warden *w)
+{
+	long r = task_begin(&w->detach, detach);
+
+	if (r < 0)
+		fail(w, 0, r, "begin to take the host's tree away");
+}
+
 long do_pivot(struct warden *w, const struct step *s)
 {
 	long r = SYS1(fchdir, w->root_fd);
@@ -584,8 +644,10 @@ long do_pivot(struct warden *w, const struct step *s)
 	(void)s;
 	if (r >= 0)
 		r = SYS2(pivot_root, ".", ".");
-	if (r >= 0)
-		r = SYS2(umount2, ".", MNT_DETACH_);
+	if (r >= 0) {
+		__atomic_store_n(&pivoted, 1, __ATOMIC_RELEASE);
+		r = SYS3(futex, &pivoted, FUTEX_WAKE_PRIVATE, 1);
+	}
 	if (r >= 0)
 		r = SYS1(chdir, "/");
 	SYS1(close, w->root_fd);

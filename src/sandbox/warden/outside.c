@@ -74,7 +74,7 @@ void remove_groups(const struct warden *w)
 	const struct __kernel_timespec pause = { .tv_nsec = 2000000 };
 
 	for (const char *const *dir = w->groups; *dir; dir++) {
-		if (w->plan->flags & PLAN_F_WAIT)
+		if (w->waits)
 			leave_group(*dir);
 		for (int i = 0; i < RMDIR_TRIES && SYS3(unlinkat, AT_FDCWD, *dir, AT_REMOVEDIR) == -EBUSY;
 		     i++)
@@ -145,10 +145,7 @@ static void let_go(struct warden *w)
 {
 	SYS3(close_range, 0, 2, 0);
 	SYS1(close, WARDEN_FD_PLAN);
-	SYS1(close, w->life[0]);
-	for (uint32_t i = 0; i < w->plan->n_steps; i++)
-		if (w->tree_fd[i])
-			SYS1(close, w->tree_fd[i]);
+	SYS1(close, WARDEN_FD_GO);
 	plan_forget(w);
 }
 
@@ -192,19 +189,19 @@ static bool creel_gone(bool wait)
 }
 
 /*
- * creel hears that everything has ended, and looks at what was changed; when it closes the channel it has kept or removed the
- * private directory, or it was killed and has not.
+ * creel hears that everything has ended, and looks at what was changed; when it closes the channel, what is to be kept of the
+ * private directory has been moved away. What is still there is for us to remove, whether creel left it to us or was killed.
  */
 void finish(const struct warden *w)
 {
-	bool stay = w->private_fd >= 0;
+	bool stay = w->private_fd >= 0 || *w->groups;
 
 	if (stay)
 		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
 	if (!creel_gone(stay))
 		return;
 	remove_groups(w);
-	if (stay)
+	if (w->private_fd >= 0)
 		private_remove(w);
 }
 
@@ -215,19 +212,65 @@ _Noreturn void fail_outside(struct warden *w, long err, const char *what)
 	die(125);
 }
 
+static long map_users(struct warden *w, long pid)
+{
+	long r = write_maps(w->plan, pid);
+
+	if (r >= 0)
+		r = life_send(w, LIFE_MAPPED, -1);
+	if (r < 0)
+		complain(w, 0, r, "write the user map");
+	return r;
+}
+
+static long map_mounts(struct warden *w)
+{
+	uint32_t step = 0;
+	long r = idmap_prepare(w, &step);
+
+	if (r < 0)
+		complain(w, step, r, "map the owner of the workspace");
+	return r;
+}
+
+static long watch_disk(struct warden *w)
+{
+	long r = w->plan->disk_bytes ? disk_open(w) : 0;
+
+	if (r < 0)
+		complain(w, 0, r, "watch the disk");
+	return r;
+}
+
+/* What only we can make. Pid 1 builds what it can meanwhile, and waits where it needs one of these. */
+static long prepare(struct warden *w, long pid)
+{
+	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	bool root;
+
+	SYS1(close, w->life[0]); /* so that pid 1 ends when we do */
+	if (r >= 0 && !w->plan)
+		r = plan_wait(w);
+	if (r < 0)
+		complain(w, 0, r, "read the plan");
+	root = r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS;
+	if (root)
+		r = map_users(w, pid);
+	if (r >= 0 && w->plan->private_dir)
+		r = private_make(w);
+	if (r >= 0)
+		r = watch_disk(w);
+	if (r >= 0 && root)
+		r = map_mounts(w);
+	return r < 0 ? r : life_send(w, LIFE_READY, -1);
+}
+
 /* Ends when inside has ended; makes it end at the deadline, or when creel has gone. */
 int outside(struct warden *w, long pid, int pidfd)
 {
+	long r = prepare(w, pid);
 	enum event e;
-	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 
-	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS) {
-		r = write_maps(w->plan, pid);
-		if (r >= 0)
-			r = SYS3(write, w->life[1], "x", 1);
-	}
-	if (r < 0)
-		complain(w, 0, r, "write the user map");
 	let_go(w);
 	e = r < 0 ? EVENT_CREEL_GONE : watch(w, pid, pidfd);
 	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)

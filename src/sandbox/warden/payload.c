@@ -15,6 +15,7 @@
 #include <linux/wait.h>
 
 #define SIG_ALL (~0ull)
+#define END_TICKS 200
 
 static char *argv_[PLAN_MAX_ARGS + 1], *env_[PLAN_MAX_ARGS + 1]; /* pages that are not used cost nothing */
 static char child_stack[32768] __attribute__((aligned(16)));
@@ -135,6 +136,7 @@ static int child(void *arg)
 		return 125;
 	}
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
+	SYS1(umask, w->umask);
 	w->said->step = STEP_COUNT_ + 2;
 	w->said->err = w->plan->path ? exec_in_path(plan_str(w, w->plan->path))
 				     : SYS3(execve, argv_[0], argv_, env_);
@@ -200,6 +202,13 @@ long payload_start(struct warden *w)
 		r = fill(w, env_, w->plan->env, w->plan->envc);
 	if (r < 0 || !argv_[0])
 		fail(w, 0, r < 0 ? r : -EINVAL, "too many arguments");
+	r = task_end(&w->detach);
+	if (r < 0)
+		fail(w, 0, r, "take the host's tree away");
+	life_wait(w, LIFE_READY);
+	SYS1(close, w->life[0]);
+	if (!w->has_net)
+		fail(w, 0, -EINVAL, "the plan does not enter its network namespace");
 	open_signals(w);
 	pid = spawn(w);
 	if (pid < 0)
@@ -252,6 +261,33 @@ static long wait_next(const struct warden *w, int *status)
 	return SYS4(wait4, -1, status, w->tty_fd < 0 ? WNOHANG : WNOHANG | WUNTRACED, 0);
 }
 
+/*
+ * What the payload has left behind ends before anybody hears that it has ended: whoever waits for that can then look at the
+ * files, and need not wait for the kernel to take the namespaces apart. A fork that is under way fails on the pending
+ * signal, so one round reaches everything. True when nothing is left; a task that cannot die is not waited for forever.
+ */
+static bool end_others(const struct warden *w)
+{
+	struct pollfd p = { .fd = w->signals_fd, .events = POLLIN };
+	const struct __kernel_timespec tick = { .tv_nsec = 10000000 };
+	uint32_t info[32];
+	long pid;
+
+	if (SYS4(wait4, -1, 0, WNOHANG, 0) == -ECHILD)
+		return true;
+	SYS2(kill, -1, SIGKILL);
+	for (int i = 0; i < END_TICKS;) {
+		pid = SYS4(wait4, -1, 0, WNOHANG, 0);
+		if (pid < 0)
+			return pid == -ECHILD;
+		if (pid > 0)
+			continue;
+		i += SYS5(ppoll, &p, 1, &tick, 0, 0) == 0;
+		SYS3(read, w->signals_fd, info, sizeof(info));
+	}
+	return false;
+}
+
 /* True when the payload itself has ended; orphans are reaped on the way. */
 static bool reap(struct warden *w, long payload)
 {
@@ -263,6 +299,7 @@ static bool reap(struct warden *w, long payload)
 			if (pid == payload)
 				stopped(w, status >> 8 & 0xff);
 		} else if (pid == payload) {
+			w->report.all_ended = end_others(w);
 			ended(w, status);
 			return true;
 		}

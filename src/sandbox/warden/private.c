@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private directory of one run (see cli/run_dirs.c): made here, outside and before anything is inside, so that from its first
+ * The private directory of one run (see cli/run_dirs.c): made here, outside, so that from its first
  * moment there is somebody who outlives a killed creel and removes it.
  */
 #include "sandbox/warden/warden.h"
@@ -110,7 +110,7 @@ static long make_all(struct warden *w, const char *path)
 	return r;
 }
 
-void private_make(struct warden *w)
+long private_make(struct warden *w)
 {
 	const char *path = plan_str(w, w->plan->private_dir);
 	long r = make_all(w, path);
@@ -118,11 +118,12 @@ void private_make(struct warden *w)
 	size_t at = 0;
 
 	if (r >= 0)
-		return;
+		return life_send(w, LIFE_PRIVATE, -1);
 	text_put(what, sizeof(what), &at, "create '");
 	text_put(what, sizeof(what) - 1, &at, path);
 	text_put(what, sizeof(what), &at, "'");
-	fail_outside(w, r, what);
+	complain(w, 0, r, what);
+	return r;
 }
 
 static bool same(int a, long b)

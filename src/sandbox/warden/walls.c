@@ -6,16 +6,10 @@
 #include <linux/capability.h>
 #include <linux/fcntl.h>
 #include <linux/filter.h>
-#include <linux/if.h>
 #include <linux/keyctl.h>
 #include <linux/openat2.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <linux/sockios.h>
-
-#define AF_INET_ 2
-#define SOCK_DGRAM_ 2
-#define SOCK_CLOEXEC_ 02000000
 
 static long note(struct warden *w, long err, const char *text)
 {
@@ -83,19 +77,6 @@ long do_hostname(struct warden *w, const struct step *s)
 	return note(w, SYS2(sethostname, name, strlen(name)), "set the host name");
 }
 
-long do_lo_up(struct warden *w, const struct step *s)
-{
-	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	long fd = SYS3(socket, AF_INET_, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0), r;
-
-	(void)s;
-	if (fd < 0)
-		return note(w, fd, "open a socket for the loopback interface");
-	r = SYS3(ioctl, fd, SIOCSIFFLAGS, &req);
-	SYS1(close, fd);
-	return note(w, r, "bring the loopback interface up");
-}
-
 long do_rlimit(struct warden *w, const struct step *s)
 {
 	uint64_t old[2] = { 0 }, lim[2] = { s->y, s->y };
@@ -152,8 +133,6 @@ long do_landlock(struct warden *w, const struct step *s)
 		rs.fs &= (1ull << 14) - 1; /* TRUNCATE */
 	if (abi < 5)
 		rs.fs &= (1ull << 15) - 1; /* IOCTL_DEV */
-	if (abi < 9)
-		rs.fs &= (1ull << 16) - 1; /* RESOLVE_UNIX */
 	r = SYS3(landlock_create_ruleset, &rs, abi >= 6 ? 24 : abi >= 4 ? 16 : 8, 0);
 	w->rules_fd = (int)r;
 	return note(w, r, "create a Landlock rule set");

@@ -12,11 +12,28 @@
 #include <linux/signal.h>
 #include <linux/stat.h>
 
+#define AF_UNIX_ 1
+#define SOCK_SEQPACKET_ 5
+#define SOCK_CLOEXEC_ 02000000
+
+#define NAMESPACES                                                                                 \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
+	 CLONE_NEWCGROUP)
+
 static struct warden warden;
 
 static bool within(const struct plan_header *p, uint32_t at, uint64_t n)
 {
 	return at <= p->size && n <= p->size - at;
+}
+
+/* As creel leaves it: nobody can change it any more. */
+static long check_seals(void)
+{
+	long seals = SYS2(fcntl, WARDEN_FD_PLAN, F_GET_SEALS);
+	const long all = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+	return seals < 0 ? seals : (seals & all) == all ? 0 : -EPIPE;
 }
 
 static long load_plan(struct warden *w)
@@ -56,6 +73,8 @@ void plan_forget(struct warden *w)
 	const struct plan_header *p = w->plan;
 	size_t at = 1;
 
+	if (!p)
+		return;
 	text_put(strings, sizeof(strings), &at, p->private_dir ? plan_str(w, p->private_dir) : "");
 	memcpy(&kept, p, sizeof(kept));
 	kept.private_dir = p->private_dir ? 1 : 0;
@@ -67,60 +86,72 @@ void plan_forget(struct warden *w)
 	SYS2(munmap, p, kept.size);
 }
 
-/* The kernel writes to it. NOLINTNEXTLINE(readability-non-const-parameter) */
-static long make_inside(struct warden *w, int *ret_pidfd)
+long plan_wait(struct warden *w)
 {
-	struct clone_args args = { .flags = w->plan->ns_flags | CLONE_PIDFD,
+	char byte;
+	long r;
+
+	do
+		r = SYS3(read, WARDEN_FD_GO, &byte, 1);
+	while (r == -EINTR);
+	if (r == 0)
+		r = check_seals();
+	if (r >= 0)
+		r = load_plan(w);
+	if (r >= 0 && w->plan->ns_flags != NAMESPACES)
+		r = -EINVAL;
+	return r;
+}
+
+/* The kernel writes to it. NOLINTNEXTLINE(readability-non-const-parameter) */
+static long make_inside(bool in_group, int *ret_pidfd)
+{
+	struct clone_args args = { .flags = (NAMESPACES & ~CLONE_NEWNET) |
+					    CLONE_PIDFD, /* net.c makes that one */
 				   .pidfd = (uint64_t)(uintptr_t)ret_pidfd,
 				   .exit_signal = SIGCHLD };
 
-	if (w->plan->cgroup_fd >= 0) {
+	if (in_group) {
 		args.flags |= CLONE_INTO_CGROUP;
-		args.cgroup = (uint32_t)w->plan->cgroup_fd;
+		args.cgroup = WARDEN_FD_GROUP;
 	}
 	return SYS2(clone3, &args, sizeof(args));
 }
 
-/* creel moves us into our groups first; a creel that is gone by now cannot remove them either. */
-static void wait_for_go(const struct warden *w)
+static bool is(const char *arg, const char *word)
 {
-	struct warden_report m;
-
-	if (!(w->plan->flags & PLAN_F_WAIT) || (control_recv(&m, 0) == 0 && m.msg == MSG_GO))
-		return;
-	remove_groups(w);
-	die(125);
+	return arg && strlen(arg) == strlen(word) && memcmp(arg, word, strlen(word)) == 0;
 }
 
-int warden_main(const char *const *groups)
+/* A creel that is gone by now cannot remove the groups that it made. */
+static void wait_here(struct warden *w)
+{
+	long r = w->waits ? plan_wait(w) : 0;
+
+	if (r < 0)
+		fail_outside(w, r, "read the plan");
+}
+
+int warden_main(const char *const *args)
 {
 	struct warden *w = &warden;
 	int pidfd = -1;
-	long pid, r = load_plan(w);
+	long pid, r;
 
-	w->groups = groups;
+	w->groups = *args ? args + 1 : args;
+	w->waits = is(*args, WARDEN_WAIT);
 	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = w->live_fd = w->private_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
 	     0); /* executed from a descriptor, it is called by its number */
-	if (r < 0)
-		fail(w, 0, r, "read the plan");
 	r = SYS3(fcntl, WARDEN_FD_CONTROL, F_SETFD, FD_CLOEXEC);
 	if (r >= 0)
 		r = SYS0(setsid); /* no terminal, and nobody's process group but our own */
+	if (r >= 0)
+		r = SYS4(socketpair, AF_UNIX_, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0, w->life);
 	if (r < 0)
-		fail(w, 0, r, "leave the caller's session");
-	wait_for_go(w);
-	r = SYS2(pipe2, w->life, O_CLOEXEC);
-	if (r < 0)
-		fail(w, 0, r, "make a pipe");
-	if (w->plan->private_dir)
-		private_make(w);
-	r = w->plan->disk_bytes ? disk_open(w) : 0;
-	if (r < 0)
-		fail_outside(w, r, "watch the disk");
-	if (w->plan->flags & PLAN_F_PARENT_MAPS)
-		idmap_prepare(w);
-	pid = make_inside(w, &pidfd);
+		fail_outside(w, r, "leave the caller's session");
+	wait_here(w);
+	pid = make_inside(is(*args, WARDEN_GROUP), &pidfd);
 	if (pid == 0)
 		inside(w);
 	if (pid < 0)

@@ -28,8 +28,20 @@ struct child_said {
 	uint64_t probes;
 };
 
+/* task.c */
+typedef long task_fn(void);
+struct task {
+	long pid;
+	task_fn *work;
+	long result;
+	char stack[4096] __attribute__((aligned(16)));
+};
+/* Both: 0 or more, or -errno. task_end() of one that never began is an error. */
+long task_begin(struct task *t, task_fn *work);
+long task_end(struct task *t);
+
 struct warden {
-	const struct plan_header *plan;
+	const struct plan_header *plan; /* NULL until it is there */
 	const struct step *steps;
 	const char *strings;
 	int root_fd;  /* the new root, before pivot */
@@ -38,9 +50,15 @@ struct warden {
 	uint32_t tty_flags;
 	bool told_stopped; /* creel has not answered yet */
 	int signals_fd;
+	struct task net,
+		detach; /* what is made beside us: the network namespace; the host's tree, taken away */
+	bool has_net;   /* in the network namespace that the plan asks for */
+	uint32_t umask; /* the caller's; ours is 0, so that modes are what the plan says */
 	uint32_t landlock_abi;
-	int life[2]; /* a pipe from outside: a byte = the users are mapped; closed = outside has gone */
-	int tree_fd[PLAN_MAX_STEPS]; /* mounts made outside, by step; 0 = none */
+	bool waits;                  /* nothing is made before the plan is there: WARDEN_WAIT */
+	int life[2];                 /* sockets, from outside to pid 1; closed = outside has gone */
+	uint32_t heard;              /* of what outside says once */
+	int tree_fd[PLAN_MAX_STEPS]; /* mounts that were made outside and have arrived, by step; 0 = none */
 	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
 	unsigned n_own;
 	char parent[4096]; /* of what was created last, below the new root */
@@ -52,7 +70,9 @@ struct warden {
 	struct warden_report report;
 };
 
-int warden_main(const char *const *groups);
+int warden_main(const char *const *args);
+/* Waits until the plan is sealed, and reads it. -EPIPE: creel has gone before that. */
+long plan_wait(struct warden *w);
 void plan_forget(struct warden *w);
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
@@ -66,7 +86,7 @@ void finish(const struct warden *w);
 _Noreturn void fail_outside(struct warden *w, long err, const char *what);
 
 /* private.c: the run's private directory, made and removed outside */
-void private_make(struct warden *w);
+long private_make(struct warden *w); /* says what went wrong */
 void private_remove(const struct warden *w);
 /* remove.c: everything below a directory, whatever a payload put there */
 void remove_below(int top);
@@ -83,7 +103,16 @@ const char *plan_str_after(const struct warden *w, const char *s);
 void text_put(char *buf, size_t size, size_t *at, const char *s);
 void text_u64(char *buf, size_t size, size_t *at, uint64_t v);
 
-/* control.c */
+/*
+ * control.c. What outside makes while pid 1 is at work is told over `life`: the number of a step, with the mount that was made
+ * for it, or one of these.
+ */
+#define LIFE_MAPPED 0xffffffffu  /* the users are mapped */
+#define LIFE_PRIVATE 0xfffffffeu /* the private directory is there */
+#define LIFE_READY 0xfffffffdu   /* outside watches: the payload may start */
+long life_send(const struct warden *w, uint32_t what, int fd_to_pass);
+void life_wait(struct warden *w, uint32_t what);
+int life_tree(struct warden *w, uint32_t step);
 long control_send(const struct warden_report *r, int fd_to_pass);
 long control_recv(struct warden_report *r, int flags);
 void complain(struct warden *w, uint32_t step, long err, const char *what);
@@ -98,13 +127,18 @@ long time_unshare(struct warden *w);
 
 /* mounts.c, walls.c: one function per step kind; 0 or -errno, with w->report.what set on failure */
 typedef long step_fn(struct warden *w, const struct step *s);
-step_fn do_root, do_dir, do_link, do_file, do_bind, do_tmpfs, do_overlay, do_sealed, do_proc, do_mask,
+step_fn do_root, do_dir, do_link, do_file, do_bind, do_scratch, do_overlay, do_sealed, do_proc, do_mask,
 	do_readonly, do_devpts, do_seal, do_pivot;
-step_fn do_tty, do_hostname, do_lo_up, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
+step_fn do_tty, do_hostname, do_net, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
 	do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
 
-/* idmap.c: outside, as root, before the user namespace: mounts whose owner is the payload's user inside */
-void idmap_prepare(struct warden *w);
+/* net.c, mounts.c: tasks beside us, before the plan is there */
+void net_begin(struct warden *w);
+void net_settled(void); /* back to where we may run; when the plan is there */
+void detach_begin(struct warden *w);
+
+/* idmap.c: outside, as root: mounts whose owner is the payload's user inside. 0, or -errno of *ret_step */
+long idmap_prepare(struct warden *w, uint32_t *ret_step);
 
 /* mounts.c */
 long open_source(struct warden *w, const struct step *s);

@@ -91,7 +91,7 @@ TEST(every_limit_of_the_configuration_arrives)
 	assert_int_equal(w.d.limits.read_max, 4000);
 	assert_int_equal(w.d.limits.write_max, 2000000);
 	assert_int_equal(w.d.limits.memory, 512 << 20);
-	assert_int_equal(w.d.limits.tmpfs, 64 << 20);
+	assert_int_equal(w.d.limits.tmpfs, 256 << 20);
 	assert_int_equal(w.d.limits.open_files, 1024);
 	assert_true(w.d.limits.cpus > 2.4 && w.d.limits.cpus < 2.6);
 }

@@ -80,7 +80,6 @@ static inline void box_profile(const struct setup *s, struct arena *a, struct pr
 			       .pids = 64,
 			       .open_files = 256,
 			       .tmpfs = 1 << 20,
-			       .cgroup_fd = -1,
 			       .crash_at = s->crash_at,
 			       .landlock_abi = host_landlock_abi() };
 	if (p->two_users) {
@@ -146,8 +145,6 @@ static inline void box_creel(const struct setup *s, int out_fd, struct outcome *
 	buf_init(&plan, PLAN_MAX_BYTES);
 	box_profile(s, &a, &p, m);
 	r = s->limits ? cgroup_new(s->limits, STR(""), &c, &e) : 0;
-	p.cgroup_fd = c.fd >= 0 ? SANDBOX_CGROUP_FD : -1;
-	p.cgroup_wait = c.version == CGROUP_V1;
 	if (r >= 0)
 		r = plan_build(&p, &plan, &e);
 	if (s->meddle)

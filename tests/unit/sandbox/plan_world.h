@@ -70,7 +70,6 @@ static inline void world_init(struct world *w)
 		.pids = 64,
 		.open_files = 256,
 		.tmpfs = 65536,
-		.cgroup_fd = -1,
 		.landlock_abi = 7,
 	};
 	buf_init(&w->bytes, (size_t)8 << 20);

@@ -49,7 +49,6 @@ TEST(plan_carries_command_environment_and_users)
 	assert_int_equal(w.v.head.inner_gid, 1001);
 	assert_int_equal(w.v.head.timeout_ms, 5000);
 	assert_int_equal(w.v.head.grace_ms, 200);
-	assert_int_equal(w.v.head.cgroup_fd, -1);
 	assert_int_equal(w.v.head.flags, 0);
 	assert_int_equal(w.v.head.crash_at, 0);
 }
@@ -114,8 +113,8 @@ TEST(plan_builds_the_tree_then_seals_it_then_leaves_the_host)
 /* Kinds that appear once, in the order in which they must appear. */
 static const enum step_kind order[] = {
 	STEP_ROOT,         STEP_DEVPTS,   STEP_PROC,          STEP_SEAL,    STEP_PIVOT,
-	STEP_TTY,          STEP_HOSTNAME, STEP_LO_UP,         STEP_KEYRING, STEP_CHDIR,
-	STEP_NO_NEW_PRIVS, STEP_LANDLOCK, STEP_LANDLOCK_SELF, STEP_CAPS,    STEP_SECCOMP,
+	STEP_TTY,          STEP_HOSTNAME, STEP_KEYRING,       STEP_CHDIR,
+	STEP_NO_NEW_PRIVS, STEP_LANDLOCK, STEP_LANDLOCK_SELF, STEP_NET, STEP_CAPS,    STEP_SECCOMP,
 };
 
 TEST(plan_takes_its_walls_in_the_one_right_order)
@@ -190,7 +189,7 @@ static bool is_made(const struct plan_view *v, uint32_t before, struct str path)
 	for (uint32_t i = 0; i < before; i++) {
 		struct step s = plan_step(v, i);
 
-		if ((s.kind == STEP_DIR || s.kind == STEP_ROOT || s.kind == STEP_TMPFS ||
+		if ((s.kind == STEP_DIR || s.kind == STEP_ROOT || s.kind == STEP_SCRATCH ||
 		     s.kind == STEP_BIND || s.kind == STEP_OVERLAY || s.kind == STEP_PROC) &&
 		    str_eq(plan_text(v, s.a), path))
 			return true;
@@ -311,9 +310,9 @@ TEST(plan_gives_each_mount_what_it_was_granted)
 	for (size_t i = 0; i < LEN(cases); i++)
 		CHECK_CASE(the_step(&w.v, STEP_BIND, cases[i].target).flags == cases[i].flags, "%s: %#x",
 			   cases[i].target, the_step(&w.v, STEP_BIND, cases[i].target).flags);
-	assert_int_equal(the_step(&w.v, STEP_TMPFS, "/tmp").x, 4096);
-	assert_int_equal(the_step(&w.v, STEP_TMPFS, "/tmp").y, 01777);
-	assert_int_equal(the_step(&w.v, STEP_TMPFS, "/dev/shm").x, 65536);
+	assert_int_equal(the_step(&w.v, STEP_SCRATCH, "/tmp").x, 4096);
+	assert_int_equal(the_step(&w.v, STEP_SCRATCH, "/tmp").y, 01777);
+	assert_int_equal(the_step(&w.v, STEP_SCRATCH, "/dev/shm").x, 65536);
 }
 
 TEST(plan_names_the_three_layers_of_an_overlay_in_a_row)
@@ -358,7 +357,7 @@ TEST(plan_covers_sockets_by_identity_and_after_every_mount)
 	w.p.n_masks = 1;
 	world_build(&w);
 	at = find_step(&w.v, 0, STEP_MASK, "/workspace/s");
-	assert_true(at > find_step(&w.v, 0, STEP_TMPFS, "/home/sandbox"));
+	assert_true(at > find_step(&w.v, 0, STEP_SCRATCH, "/home/sandbox"));
 	assert_true(at < find_step(&w.v, 0, STEP_SEAL, "/"));
 	s = plan_step(&w.v, (uint32_t)at);
 	CHECK_STR(plan_text(&w.v, s.b), STR("/dev/.covered"));
@@ -408,7 +407,7 @@ TEST(plan_grants_no_rule_for_devices_and_sockets_of_others)
 		struct step s = plan_step(&w.v, i);
 
 		if (s.kind == STEP_LANDLOCK_RULE)
-			assert_int_equal(s.x & (LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_RESOLVE_UNIX), 0);
+			assert_int_equal(s.x & (LL_MAKE_CHAR | LL_MAKE_BLOCK), 0);
 	}
 }
 
@@ -491,12 +490,9 @@ TEST(plan_tells_the_warden_about_its_cgroup)
 {
 	WORLD(w);
 
-	w.p.cgroup_fd = 5;
-	w.p.cgroup_wait = true;
 	w.p.crash_at = 3;
 	world_build(&w);
-	assert_int_equal(w.v.head.cgroup_fd, 5);
-	assert_int_equal(w.v.head.flags, PLAN_F_WAIT);
+	assert_int_equal(w.v.head.flags, 0);
 	assert_int_equal(w.v.head.crash_at, 3);
 }
 

@@ -32,7 +32,7 @@ TEST(plan_prints_one_numbered_line_per_step)
 TEST(plan_prints_what_a_person_wants_to_know)
 {
 	static const char *const lines[] = {
-		"  1 root            / 4194304 bytes\n",
+		"  1 root            / 4259840 bytes\n",
 		" link            /bin -> usr/bin\n",
 		" file            /etc/passwd 11 bytes\n",
 		" bind            /usr <- /host/usr ro\n",
@@ -40,8 +40,8 @@ TEST(plan_prints_what_a_person_wants_to_know)
 		" bind            /workspace <- /home/me/ws idmap\n",
 		" bind            /mnt/a/b/data <- /srv/data ro\n",
 		" overlay         /overlaid <- /srv/src upper /state/upper work /state/work\n",
-		" tmpfs           /tmp 4096 bytes\n",
-		" mask            /proc/kcore <- /run/.empty optional\n",
+		" scratch         /tmp 4096 bytes\n",
+		" mask            /proc/kcore <- /dev/.empty optional\n",
 		" read-only       /proc/sys\n",
 		" rlimit          nofile 256\n",
 		" landlock-rule   / r--x optional\n",

