@@ -138,6 +138,9 @@ int run_run(struct cli *cli, struct err *e)
 	run_init(r, cli);
 	if (cli->args.rest.n == 0)
 		return err_set(e, ERR_USAGE, "no command: creel run [OPTIONS] [--] COMMAND [ARGUMENT…]");
+	rc = run_check_report(cli, e);
+	if (rc < 0)
+		return rc;
 	run_begin(r);
 	rc = run_load(r, e);
 	if (rc < 0) {
@@ -153,6 +156,10 @@ int run_run(struct cli *cli, struct err *e)
 	run_abandon(r); /* what was begun and came to nothing; the signals */
 	if (e->kind != ERR_NONE)
 		r->message = str_z(e->msg);
+	if (rc < 0 && r->status == 0) { /* nothing was even tried */
+		r->status = err_kind_exit(e->kind);
+		r->reason = e->kind == ERR_DENIED ? RUN_DENIED : RUN_FAILED;
+	}
 	if (run_report(r, &report_err) < 0) {
 		*e = report_err;
 		return -1;

@@ -70,7 +70,7 @@ static const struct arg_option run_options[] = {
 	{ .name = "workspace", .kind = ARG_TEXT, AT(workspace), .meta = "DIR", .hint = HINT_DIR,
 	  .help = "directory that the command works on; the current one unless given" },
 	{ .name = "workspace-access", .kind = ARG_TEXT, AT(ws_access), .meta = "ACCESS", .names = run_access_names,
-	  .help = "none: a private empty directory; ro; rw; overlay (default): writes go to a private layer, the host tree never "
+	  .help = "none: a private directory of the session; ro: seen at /agent; rw; overlay (default): writes go to a private layer, the host tree never "
 		  "changes" },
 	{ .name = "env", .kind = ARG_LIST, AT(env), .meta = "NAME[=VALUE]",
 	  .help = "give the command this variable; without a value, the one we have; repeatable" },

@@ -125,5 +125,6 @@ void relay_drain(struct relay *r, int signals, bool was_ended);
 void run_put_denials(const struct run *r, struct jsonw *w);
 
 /* run_report.c */
+int run_check_report(const struct cli *cli, struct err *e); /* before the command runs: could it be written? */
 unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */
 int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

@@ -24,7 +24,9 @@ static void judge(struct run *r)
 		r->code = SIGKILL;
 		r->status = 128 + SIGKILL;
 	} else if (m->reason == REASON_SIGNAL) {
-		r->reason = r->stat.oom_kills && m->value == SIGKILL ? RUN_OOM : RUN_SIGNAL;
+		r->reason = r->stat.oom_kills && m->value == SIGKILL ? RUN_OOM
+			    : r->profile.disk && m->value == SIGXFSZ ? RUN_DISK
+								     : RUN_SIGNAL;
 		r->status = 128 + m->value;
 	} else {
 		r->reason = m->value == 0          ? RUN_OK
@@ -103,6 +105,28 @@ static void tell_output(const struct run *r, struct err *e)
 		STR_ARG(size));
 }
 
+/* One line on how it ended, where the command itself could not say it; nothing where there is nothing to say. */
+static void tell_end(const struct run *r, struct err *e)
+{
+	char text[PARSE_TEXT_MAX];
+
+	if (r->reason == RUN_OUTPUT)
+		tell_output(r, e);
+	else if (r->reason == RUN_DISK)
+		(void)err_set(e, ERR_LIMIT,
+			      "ended: one of its files grew over " STR_FMT
+			      "; fix: --disk SIZE or limits.disk lets it take more, 0 is no limit",
+			      STR_ARG(parse_format_size(r->profile.disk, text)));
+	else if (r->reason == RUN_TIMEOUT && !r->cli->quiet)
+		(void)err_set(e, ERR_LIMIT, "ended: it ran for %llu s; fix: --timeout SECONDS allows more",
+			      (unsigned long long)(r->profile.timeout_ms / 1000));
+	else if (r->reason == RUN_OOM && !r->cli->quiet)
+		(void)err_set(e, ERR_LIMIT,
+			      "ended: it needed more memory than " STR_FMT
+			      "; fix: --memory SIZE or limits.memory allows more",
+			      STR_ARG(parse_format_size(r->limits.memory, text)));
+}
+
 static int collect_changes(struct run *r, struct err *e)
 {
 	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
@@ -137,10 +161,10 @@ int run_end(struct run *r, struct err *e)
 	note_loss(r);
 	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
 		judge(r);
-		if (r->reason == RUN_OUTPUT)
-			tell_output(r, e);
-		if (r->reason != RUN_DISK)
+		if (r->last.reason != REASON_DISK) {
+			tell_end(r, e);
 			return collect_changes(r, e);
+		}
 		run_remove_private_dir(r); /* the space is needed */
 		tell_disk(r, e);
 		return 0;

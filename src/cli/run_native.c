@@ -134,8 +134,21 @@ static void choose_tty(struct run *r, struct profile_tty *t)
 	terminal_describe(r->terminals, r->cli->arena, t);
 }
 
+/* What was found out about the host; the rest has been told. */
+static void tell_since(const struct run *r, size_t first)
+{
+	struct diags late = r->diags;
+
+	late.v += first;
+	late.n -= first;
+	late.n_dropped = 0;
+	if (late.n && !r->cli->quiet)
+		output_diags(&late, SEVERITY_WARN, &r->config);
+}
+
 static int make_profile(struct run *r, struct err *e)
 {
+	size_t told = r->diags.n;
 	struct profile_input in = { .decision = r->decision,
 				    .argv = r->decision->tool.argv,
 				    .uid = getuid(),
@@ -153,6 +166,7 @@ static int make_profile(struct run *r, struct err *e)
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)
 		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
+	tell_since(r, told);
 	for (size_t i = 0; rc >= 0 && i < r->profile.n_mounts; i++)
 		if (r->profile.mounts[i].overlay) {
 			r->upper = r->profile.mounts[i].upper;

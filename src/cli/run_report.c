@@ -6,7 +6,9 @@
 #include "base/parse.h"
 #include "sandbox/plan.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct enum_name run_reason_names[] = {
@@ -148,6 +150,41 @@ static void put_report(const struct run *r, struct jsonw *w)
 	put_changes(r, w);
 	run_put_denials(r, w);
 	jsonw_obj_end(w);
+}
+
+static int check_file(const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[4096];
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_USAGE,
+			       "--report: '%s' is not a regular file; a number names an open file descriptor",
+			       path);
+	if (snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >=
+	    (int)sizeof(dir))
+		return err_set(e, ERR_USAGE, "--report: the file name is too long");
+	return access(dir, W_OK | X_OK) < 0 ? err_sys(e, errno, "--report: write into '%s'", dir) : 0;
+}
+
+int run_check_report(const struct cli *cli, struct err *e)
+{
+	_cleanup_free_ char *path = NULL;
+	uint64_t fd;
+
+	if (!cli->report.has)
+		return 0;
+	if (cli->report.text.n == 0)
+		return err_set(e, ERR_USAGE,
+			       "--report: a file name or the number of an open file descriptor");
+	if (str_to_u64(cli->report.text, 1 << 20, &fd) == 0)
+		return fcntl((int)fd, F_GETFD) < 0
+			       ? err_set(e, ERR_USAGE, "--report: file descriptor %d is not open", (int)fd)
+			       : 0;
+	if (str_dupz(cli->report.text, &path) < 0)
+		return err_set(e, ERR_USAGE, "--report: the file name holds a NUL byte");
+	return check_file(path, e);
 }
 
 /* A number is an open file descriptor, anything else a file: written whole or not at all. */

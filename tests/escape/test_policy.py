@@ -293,3 +293,13 @@ def test_e90_an_image_that_others_could_have_put_there_is_not_used(light, images
 def test_an_image_for_container_backends_does_not_stop_a_native_run(light):
     options = ["-e", "backend.image=openclaw-sandbox:bookworm-slim"]
     assert light.run("true", options=options, status=0).report["reason"] == "ok"
+
+
+def test_a_bind_whose_source_is_missing_is_left_out_and_said_so(light):
+    """Never created: not on the host, and not as an empty place inside that a program would take for the data."""
+    gone = light.base / "not-there"
+    config = light.file("c.json5", '{ mounts: { binds: ["%s:/data:ro"] } }' % gone)
+    argv = [a for a in light.creel("sh", "-c", "ls -d /data", options=["-c", str(config)]) if a != "-q"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=light.env, cwd=light.ws)
+    assert done.returncode == 2 and done.stdout == "" and not gone.exists(), done
+    assert "c.json5:1:" in done.stderr and str(gone) in done.stderr and "left out" in done.stderr, done.stderr

@@ -459,3 +459,32 @@ def test_state_directory_with_planted_links(light):
     with contextlib.suppress(KeyError, TypeError):
         assert not result.report["changes"]["kept_in"].startswith(str(victim)), result
     assert not list(victim.rglob("kept")), result
+
+
+# ---- what a person is told ----
+
+
+def loud(box, *command, **kw):
+    argv = [a for a in box.creel(*command, **kw) if a != "-q"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, env=box.env, cwd=box.ws, timeout=30)
+
+
+def test_an_end_that_the_command_cannot_explain_is_told_with_the_fix(light):
+    late = loud(light, "sleep", "9", options=["--timeout", "1"])
+    assert late.returncode == 124 and "ran for 1 s" in late.stderr and "--timeout" in late.stderr, late
+    big = loud(light, "dd", "if=/dev/zero", "of=big", "bs=1M", "count=9", options=["--disk", "4m"])
+    assert big.returncode == 128 + 25 and "grew over 4m" in big.stderr and "--disk" in big.stderr, big
+    result = light.run("dd", "if=/dev/zero", "of=big", "bs=1M", "count=9", options=["--disk", "4m"])
+    assert result.report["reason"] == "disk" and result.report["exit"] == 153, result.report
+
+
+@pytest.mark.parametrize("where", ["77", "", "/dev/null", "/tmp", "/not/there/x"])
+def test_a_report_that_could_not_be_written_is_refused_before_the_command_runs(light, where):
+    done = loud(light, "touch", "ran", access="rw", options=["--report", where])
+    assert done.returncode == 125 and "--report" in done.stderr, done
+    assert not (light.ws / "ran").exists()
+
+
+def test_a_refusal_has_the_same_status_in_the_report(light):
+    result = light.run("true", options=["--net", "bridge"])
+    assert result.status == result.report["exit"] == 126 and result.report["reason"] == "denied", result
