@@ -103,12 +103,13 @@ static int dispatch(struct run *r, struct err *e)
 {
 	const struct decision *d = r->decision;
 
-	if (d->verdict != VERDICT_ALLOW || d->place.place == PLACE_HOST)
-		run_abandon(r);
 	if (d->verdict != VERDICT_ALLOW)
 		return refused(r);
-	if (d->place.place == PLACE_HOST)
+	if (d->place.place == PLACE_HOST) {
+		run_abandon(r);
+		run_restore_signals(r);
 		return dispatch_to_host(r, e);
+	}
 	if (d->place.backend != BACKEND_NATIVE)
 		return err_set(e, ERR_UNAVAIL,
 			       "backend '%s' cannot run commands in this build: use --backend native",
@@ -153,7 +154,7 @@ int run_run(struct cli *cli, struct err *e)
 	if (!cli->quiet)
 		output_diags(&r->diags, SEVERITY_WARN, &r->config);
 	rc = dispatch(r, e);
-	run_abandon(r); /* what was begun and came to nothing; the signals */
+	run_abandon(r); /* what was begun and came to nothing */
 	if (e->kind != ERR_NONE)
 		r->message = str_z(e->msg);
 	if (rc < 0 && r->status == 0) { /* nothing was even tried */

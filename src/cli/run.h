@@ -52,7 +52,6 @@ struct run {
 	bool begun;          /* box waits for its plan: run_begin.c */
 	struct relay *relay; /* NULL: the streams are the caller's own */
 	bool started;        /* the payload was executed */
-	bool left;           /* everything inside has ended; the warden clears up behind us */
 	bool signalled;      /* somebody may want us to end */
 	bool no_stdio;       /* /dev/null for all three */
 	unsigned terminals;  /* 1 << n: standard streams that are a terminal of ours */
@@ -76,6 +75,7 @@ int run_load(struct run *r, struct err *e);
 /* run_begin.c: before run_load; run_abandon ends what was begun and not used */
 void run_begin(struct run *r);
 void run_abandon(struct run *r);
+void run_restore_signals(struct run *r); /* for a program on the host */
 int run_open_signals(struct run *r, struct err *e);
 void run_init(struct run *r, struct cli *cli);
 
@@ -125,6 +125,7 @@ void relay_drain(struct relay *r, int signals, bool was_ended);
 void run_put_denials(const struct run *r, struct jsonw *w);
 
 /* run_report.c */
-int run_check_report(const struct cli *cli, struct err *e); /* before the command runs: could it be written? */
+int run_check_report(const struct cli *cli,
+		     struct err *e);                /* before the command runs: could it be written? */
 unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */
 int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

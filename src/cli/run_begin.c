@@ -70,6 +70,10 @@ void run_abandon(struct run *r)
 	if (r->begun)
 		sandbox_done(&r->box);
 	r->begun = false;
+}
+
+void run_restore_signals(struct run *r)
+{
 	if (r->signals < 0)
 		return;
 	r->signals = fd_close(r->signals);

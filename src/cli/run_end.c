@@ -140,8 +140,7 @@ static int collect_changes(struct run *r, struct err *e)
 		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
 	if (r->changes.total != 0 || r->changes.incomplete)
 		return run_keep_private_dir(r, e);
-	if (!r->left)
-		run_remove_private_dir(r);
+	run_remove_private_dir(r);
 	return 0;
 }
 

@@ -303,16 +303,6 @@ static void let_go_of_streams(const struct run *r)
 }
 
 /* 1 = there may be more, 0 = the warden has gone. */
-/*
- * Nothing that ran inside is alive: what is left of the sandbox takes itself apart, and its warden removes the groups and the
- * private directory when we close the channel. A terminal may still have something to show, and a group that we went aside into
- * has to be left by ourselves.
- */
-static bool may_leave(const struct run *r, const struct tty *tty, const struct warden_report *m)
-{
-	return m->msg == MSG_EXIT && m->all_ended && !tty && !r->cgroup.aside[0];
-}
-
 static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 {
 	struct warden_report m;
@@ -328,8 +318,7 @@ static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 		tty_stopped(tty, m.value);
 	if (take_report(r, &m, e) < 0)
 		*rc = -1;
-	r->left = may_leave(r, tty, &m);
-	return r->left ? 0 : 1;
+	return 1;
 }
 
 /* What the command says on its terminal goes first: it was said before the end. */
@@ -472,10 +461,6 @@ int run_native(struct run *r, struct err *e)
 		sandbox_done(&r->box); /* it may still run */
 	rc = run_end(r, e);
 	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
-	if (r->left) {
-		sandbox_leave(&r->box);
-		cgroup_leave(&r->cgroup);
-	}
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
 	r->relay = relay_close(r->relay);

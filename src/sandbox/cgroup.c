@@ -351,12 +351,6 @@ static void remove_dir(const char *dir, bool v2)
 	}
 }
 
-void cgroup_leave(struct cgroup *c)
-{
-	(void)fd_close(c->fd);
-	*c = CGROUP_EMPTY;
-}
-
 void cgroup_done(struct cgroup *c)
 {
 	for (int i = 0; i < 3; i++)

@@ -48,8 +48,6 @@ int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *
 const char *cgroup_fix(void);                      /* what this user can do to get one */
 int cgroup_add(const struct cgroup *c, pid_t pid); /* v1; nothing to do for v2 */
 void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
-/* Forgets it: whoever else knows it removes it. */
-void cgroup_leave(struct cgroup *c);
 /* Kills what is in it and removes it. Also after the tree has gone by itself. */
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)

@@ -117,7 +117,7 @@ static void add_file(struct build *b, struct str path, struct str content, uint6
 
 static void add_root(struct build *b)
 {
-	static const char *const dirs[] = { "/etc", "/dev", "/run", "/var", "/home", "/proc", "/tmp", NULL };
+	static const char *const dirs[] = { "/etc", "/dev", "/var", "/home", "/proc", NULL };
 	const struct profile *p = b->p;
 
 	add_x(b, STEP_ROOT, STR("/"), ROOT_SIZE + p->tmpfs, 0);
@@ -222,6 +222,9 @@ static void add_mounts(struct build *b)
 			add_bind(b, &m->source, m->target,
 				 (m->writable ? 0u : STEP_F_RO) | (m->idmap ? STEP_F_IDMAP : 0u));
 	}
+	/* Where policy has nothing there, they are there all the same. Not before: a scratch directory is one that is new. */
+	add_dir(b, STR("/tmp"));
+	add_dir(b, STR("/run"));
 }
 
 static void add_rule(struct build *b, struct str path, uint64_t rights)

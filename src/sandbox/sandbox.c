@@ -78,7 +78,8 @@ static bool is_safe_in_place(int file)
 {
 	struct stat st;
 
-	return geteuid() != 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022);
+	return geteuid() != 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 &&
+	       !(st.st_mode & 022);
 }
 
 int sandbox_open_warden(int *ret_fd, struct err *e)
@@ -168,15 +169,16 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cg
 
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
-	int r = fd_write_all(s->plan, plan);
+	int r = cgroup_add(cgroup, s->warden.pid);
 
+	/* Before the seal: a sealed plan is carried out. */
+	if (r < 0)
+		return err_sys(e, -r, "move the sandbox into its cgroup");
+	r = fd_write_all(s->plan, plan);
 	if (r >= 0 && fcntl(s->plan, F_ADD_SEALS, SEALS) < 0)
 		r = -errno;
 	if (r < 0)
 		return err_sys(e, -r, "write the plan");
-	r = cgroup_add(cgroup, s->warden.pid);
-	if (r < 0)
-		return err_sys(e, -r, "move the sandbox into its cgroup");
 	s->plan = fd_close(s->plan);
 	s->go = fd_close(s->go);
 	return 0;
@@ -240,15 +242,6 @@ int sandbox_signal(struct sandbox *s, int signo)
 int sandbox_continue(struct sandbox *s, bool foreground)
 {
 	return tell(s, MSG_CONTINUE, foreground);
-}
-
-void sandbox_leave(struct sandbox *s)
-{
-	s->control = fd_close(s->control);
-	s->plan = fd_close(s->plan);
-	s->go = fd_close(s->go);
-	(void)fd_close(s->warden.pidfd);
-	s->warden = PROC_NONE;
 }
 
 void sandbox_done(struct sandbox *s)

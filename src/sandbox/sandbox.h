@@ -46,9 +46,4 @@ int sandbox_end(struct sandbox *s); /* all of it, now; the channel stays */
 /* The answer to MSG_STOPPED: whether the terminal is the payload's from now on. */
 int sandbox_continue(struct sandbox *s, bool foreground);
 void sandbox_done(struct sandbox *s);
-/*
- * After MSG_EXIT with all_ended: closes the channel and does not wait. The warden ends by itself, and removes the cgroups and the
- * private directory, which are no longer ours then. For a process that ends soon: nobody else waits for the warden.
- */
-void sandbox_leave(struct sandbox *s);
 #define _cleanup_sandbox_ _cleanup_(sandbox_done)

@@ -186,9 +186,8 @@ struct warden_report {
 	uint32_t reason; /* enum warden_reason */
 	int32_t value;   /* exit code or signal; pid; step */
 	uint32_t landlock_abi;
-	uint32_t time_ns;   /* 1 = clocks of its own */
-	uint32_t all_ended; /* MSG_EXIT: nothing that ran inside is alive any more */
-	uint64_t probes;    /* refused */
+	uint32_t time_ns; /* 1 = clocks of its own */
+	uint64_t probes;  /* refused */
 	uint64_t wall_us, user_us, sys_us, max_rss_kb;
 	char what[160];
 };

@@ -73,12 +73,14 @@ static int generation(pid_t pid)
 	return -1;
 }
 
-/* The newest child counts: one that made an id map and ended is followed by pid 1 of the sandbox. */
-static void born(pid_t parent)
+/* Of the warden's children the first counts: it makes others that only map users. Of pid 1's the one that it waits for: the payload. */
+static void born(pid_t parent, int event)
 {
 	int at = generation(parent);
 	unsigned long child = 0;
 
+	if ((at == 1 && lines > 2) || (at == 2 && event != PTRACE_EVENT_VFORK))
+		return;
 	if (at < 0 || at + 1 == GENERATIONS || ptrace(PTRACE_GETEVENTMSG, parent, NULL, &child) < 0)
 		return;
 	line[at + 1] = (pid_t)child;
@@ -109,7 +111,7 @@ static bool stopped(pid_t pid, int status)
 		sig = 0;
 	} else if (status >> 16) {
 		if (status >> 16 != PTRACE_EVENT_EXEC && status >> 16 != PTRACE_EVENT_STOP)
-			born(pid);
+			born(pid, status >> 16);
 		sig = 0;
 	}
 	(void)ptrace(PTRACE_SYSCALL, pid, NULL, sig);

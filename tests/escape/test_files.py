@@ -49,7 +49,7 @@ def test_e02_writes_outside_the_workspace_do_not_reach_the_host(box):
     if box.user == "root":
         places += [f"/usr/local/bin/{name}", f"/etc/{name}", f"/run/{name}"]
     else:
-        box.base.chmod(0o777)
+        box.base.chmod(0o1777)  # others could put another state directory there, and creel would refuse, but for the sticky bit
     try:
         box.control("files", *[f"create={p}" for p in places])
         for p in places:
@@ -557,3 +557,21 @@ def test_s01_the_program_of_the_engine_cannot_be_written(light):
     said = p.stdout.read().decode().split()
     assert said[2:] == ["opened", "0"] and int(said[1]) > 100 and starts > 3, (said, starts)
     assert [digest(p) for p in (CREEL, warden)] == before
+
+
+def test_s03_a_private_place_is_never_made_through_a_link(light):
+    """backend.tmpfs names a place where the workspace has a link: what the link names on the host keeps its mode and stays unseen."""
+    secret = light.base / "home" / "closed"
+    secret.mkdir(mode=0o700)
+    light.give(secret)
+    (light.ws / "cache").symlink_to(secret)
+    (light.ws / "full").mkdir()
+    light.file("ws/full/file", "x")
+    light.give(light.ws / "full")
+    for target in ("/sandbox", "/workspace"):
+        result = light.run("sh", "-c", "ls -A full", options=["-e", f"backend.tmpfs=/tmp,{target}/cache"])
+        assert result.status in (0, 125), result
+        assert secret.stat().st_mode & 0o7777 == 0o700
+    cwd = light.run("pwd", status=0).out.strip()
+    assert light.run("ls", "-A", "full", options=["-e", f"backend.tmpfs=/tmp,{cwd}/full"], status=0).out == "", "the directory itself was shown"
+    assert (light.ws / "full/file").read_text() == "x"

@@ -15,7 +15,7 @@ from conftest import ATTACKS, PROGRAMS, digest, wait_until
 
 STRIDE = 1 if os.environ.get("CREEL_EVERY_STEP") else 19
 VICTIMS = {"creel": 0, "outside": 1, "inside": 2, "payload": 3, "all": "all"}
-MOMENTS = {"creel": 300, "outside": 100, "inside": 300, "payload": 100, "all": 1000}  # there are at least as many
+MOMENTS = {"creel": 200, "outside": 80, "inside": 300, "payload": 100, "all": 800}  # there are at least as many
 SETTINGS = {"overlay": ("overlay", []), "rw": ("rw", []), "limits": ("rw", ["--memory", "256m", "--pids", "64", "--cpus", "1"])}
 
 

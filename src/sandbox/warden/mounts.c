@@ -199,7 +199,6 @@ long do_bind(struct warden *w, const struct step *s)
 	return told(w, r, "bind", source);
 }
 
-/* In a directory of the host, where nothing is created: a file system of its own. */
 static long scratch_elsewhere(struct warden *w, const struct step *s, const char *target)
 {
 	long r = make_target(w, target, false);
@@ -210,19 +209,19 @@ static long scratch_elsewhere(struct warden *w, const struct step *s, const char
 }
 
 /*
- * A directory of the root's own tmpfs, mounted on itself: this mount stays writable when the root is sealed. All of them share
+ * A new directory of the root's own tmpfs, mounted on itself: this mount stays writable when the root is sealed. All of them share
  * one size, and one costs half of what a tmpfs does.
  */
 long do_scratch(struct warden *w, const struct step *s)
 {
 	const char *target = plan_str(w, s->a), *name;
-	long dir = parent_of(w, target, &name), r;
+	long dir = parent_of(w, target, &name), r = -EXDEV;
 
-	if (dir == -EXDEV)
+	if (dir >= 0 && in_root(w, dir))
+		r = SYS3(mkdirat, dir, name, s->y);
+	/* In a directory of somebody else's, or where there is something already: a file system of its own, over it. */
+	if (r == -EXDEV || r == -EEXIST)
 		return told(w, scratch_elsewhere(w, s, target), "mount tmpfs", target);
-	r = dir < 0 ? dir : SYS3(mkdirat, dir, name, s->y);
-	if (r == -EEXIST) /* made as somebody's parent */
-		r = SYS3(fchmodat, dir, name, s->y);
 	if (r >= 0)
 		r = attach_at(
 			w,

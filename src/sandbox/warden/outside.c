@@ -189,12 +189,12 @@ static bool creel_gone(bool wait)
 }
 
 /*
- * creel hears that everything has ended, and looks at what was changed; when it closes the channel, what is to be kept of the
- * private directory has been moved away. What is still there is for us to remove, whether creel left it to us or was killed.
+ * creel hears that everything has ended, and looks at what was changed; when it closes the channel it has kept or removed the
+ * private directory, or it was killed and has not.
  */
 void finish(const struct warden *w)
 {
-	bool stay = w->private_fd >= 0 || *w->groups;
+	bool stay = w->private_fd >= 0;
 
 	if (stay)
 		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
@@ -262,6 +262,8 @@ static long prepare(struct warden *w, long pid)
 		r = watch_disk(w);
 	if (r >= 0 && root)
 		r = map_mounts(w);
+	if (r >= 0 && creel_gone(false))
+		r = -EPIPE;
 	return r < 0 ? r : life_send(w, LIFE_READY, -1);
 }
 

@@ -262,11 +262,11 @@ static long wait_next(const struct warden *w, int *status)
 }
 
 /*
- * What the payload has left behind ends before anybody hears that it has ended: whoever waits for that can then look at the
- * files, and need not wait for the kernel to take the namespaces apart. A fork that is under way fails on the pending
- * signal, so one round reaches everything. True when nothing is left; a task that cannot die is not waited for forever.
+ * What the payload has left behind ends before anybody hears that it has ended: whoever hears it can look at
+ * the files. A fork that is under way fails on the pending signal, so one round reaches everything. A task that cannot die is
+ * not waited for forever: it ends with us.
  */
-static bool end_others(const struct warden *w)
+static void end_others(const struct warden *w)
 {
 	struct pollfd p = { .fd = w->signals_fd, .events = POLLIN };
 	const struct __kernel_timespec tick = { .tv_nsec = 10000000 };
@@ -274,18 +274,17 @@ static bool end_others(const struct warden *w)
 	long pid;
 
 	if (SYS4(wait4, -1, 0, WNOHANG, 0) == -ECHILD)
-		return true;
+		return;
 	SYS2(kill, -1, SIGKILL);
 	for (int i = 0; i < END_TICKS;) {
 		pid = SYS4(wait4, -1, 0, WNOHANG, 0);
 		if (pid < 0)
-			return pid == -ECHILD;
+			return;
 		if (pid > 0)
 			continue;
 		i += SYS5(ppoll, &p, 1, &tick, 0, 0) == 0;
 		SYS3(read, w->signals_fd, info, sizeof(info));
 	}
-	return false;
 }
 
 /* True when the payload itself has ended; orphans are reaped on the way. */
@@ -299,7 +298,7 @@ static bool reap(struct warden *w, long payload)
 			if (pid == payload)
 				stopped(w, status >> 8 & 0xff);
 		} else if (pid == payload) {
-			w->report.all_ended = end_others(w);
+			end_others(w);
 			ended(w, status);
 			return true;
 		}

@@ -58,6 +58,14 @@ static long dev_of(long fd, uint64_t *ret)
 	return r;
 }
 
+/* The root's file system is the first that we make. */
+bool in_root(const struct warden *w, long dir)
+{
+	uint64_t dev;
+
+	return w->n_own > 0 && dev_of(dir, &dev) >= 0 && dev == w->own_dev[0];
+}
+
 long own(struct warden *w, long mount)
 {
 	long r = mount;

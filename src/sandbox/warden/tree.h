@@ -12,6 +12,8 @@ bool lies_in(const char *path, const char *dir);
 long open_target(struct warden *w, const char *path);
 /* Remembers a file system that we made; gives the mount back. */
 long own(struct warden *w, long mount);
+bool in_root(const struct warden *w,
+	     long dir); /* a directory of the root's own tmpfs, not of another on it */
 /*
  * The directory that a path lies in, and its last name. Nothing is ever created in a directory of the host: not through a
  * link that somebody put there, and not as a mount point either, which would stay behind in the user's tree.
