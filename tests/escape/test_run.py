@@ -472,9 +472,9 @@ def loud(box, *command, **kw):
 def test_an_end_that_the_command_cannot_explain_is_told_with_the_fix(light):
     late = loud(light, "sleep", "9", options=["--timeout", "1"])
     assert late.returncode == 124 and "ran for 1 s" in late.stderr and "--timeout" in late.stderr, late
-    big = loud(light, "dd", "if=/dev/zero", "of=big", "bs=1M", "count=9", options=["--disk", "4m"])
+    big = loud(light, "dd", "if=/dev/zero", "of=big", "bs=1M", "seek=8", "count=1", options=["--disk", "4m"])
     assert big.returncode == 128 + 25 and "grew over 4m" in big.stderr and "--disk" in big.stderr, big
-    result = light.run("dd", "if=/dev/zero", "of=big", "bs=1M", "count=9", options=["--disk", "4m"])
+    result = light.run("dd", "if=/dev/zero", "of=big", "bs=1M", "seek=8", "count=1", options=["--disk", "4m"])
     assert result.report["reason"] == "disk" and result.report["exit"] == 153, result.report
 
 
