@@ -333,6 +333,7 @@ static inline pid_t wait_for_marked(void)
 	return pid;
 }
 
+/* 0 when it has gone. */
 static inline pid_t parent_of(pid_t pid)
 {
 	char path[64], text[512] = "";
@@ -341,7 +342,8 @@ static inline pid_t parent_of(pid_t pid)
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	if (pid <= 0 || fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
 	at = strrchr(text, ')');
 	assert_non_null(at);
 	return (pid_t)strtol(at + 4, NULL, 10);
