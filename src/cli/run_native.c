@@ -418,7 +418,7 @@ static int start(struct run *r, struct err *e)
 	if (rc < 0)
 		return rc;
 	/* Begun without a group, and with our own streams. */
-	if (r->begun && (r->cgroup.version != CGROUP_NONE || r->relay)) {
+	if (r->begun && (r->cgroup.version != CGROUP_NONE || r->relay || own)) {
 		sandbox_done(&r->box);
 		r->begun = false;
 	}

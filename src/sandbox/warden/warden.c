@@ -94,8 +94,8 @@ long plan_wait(struct warden *w)
 	do
 		r = SYS3(read, WARDEN_FD_GO, &byte, 1);
 	while (r == -EINTR);
-	if (r == 0)
-		r = check_seals();
+	/* Its end, and nothing else, says that the plan is there. */
+	r = r > 0 ? -EPROTO : r < 0 ? r : check_seals();
 	if (r >= 0)
 		r = load_plan(w);
 	if (r >= 0 && w->plan->ns_flags != NAMESPACES)

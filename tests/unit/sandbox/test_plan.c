@@ -486,7 +486,7 @@ TEST(plan_carries_the_filter_whole)
 			    f.n * sizeof(f.insn[0]));
 }
 
-TEST(plan_tells_the_warden_about_its_cgroup)
+TEST(plan_tells_the_warden_where_a_test_kills_it)
 {
 	WORLD(w);
 
