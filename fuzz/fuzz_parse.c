@@ -5,18 +5,10 @@
  */
 #include "base/num.h"
 #include "base/parse.h"
+#include "check.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)              \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define UNTOUCHED UINT64_C(0xdeadbeefdeadbeef)
 

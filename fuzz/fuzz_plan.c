@@ -4,19 +4,10 @@
  * given, is the same when it is built again, and lets Landlock write where a mount is writable and nowhere else; one that
  * is refused leaves an error and no bytes. A plan that was damaged afterwards is read or refused, and never beyond its end.
  */
+#include "check.h"
 #include "sandbox/landlock.h"
 #include "sandbox/plan.h"
 #include "sandbox/plan_read.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)              \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define LIST_MAX 40
 

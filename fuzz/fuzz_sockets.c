@@ -3,19 +3,11 @@
  * What the kernel says of sockets and mounts, with names in it that others chose. Whatever the bytes: they are read or refused,
  * never beyond their end; a name is a slice of its message, and a mount point is absolute and as long as its text at most.
  */
+#include "check.h"
 #include "sandbox/mountinfo.h"
 #include "sandbox/unixdiag.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)              \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 static void check_socket(struct str body)
 {

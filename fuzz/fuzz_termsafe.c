@@ -6,16 +6,7 @@
  */
 #include "base/termsafe.h"
 #include "base/utf8.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)              \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
+#include "check.h"
 
 /* The length of the harmless sequence at the front; 0 = none. */
 static size_t harmless_csi(struct str s)

@@ -7,16 +7,7 @@
 #include "base/jsonw.h"
 #include "base/table.h"
 #include "base/utf8.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)              \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
+#include "check.h"
 
 static void check_decode(struct str s)
 {
