@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backend/files_dir_priv.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BATCH_BYTES ((size_t)32 * 1024)
+
+/* As getdents64(2) has it: opendir() would allocate, and musl's reads 2 KiB at a time. */
+struct dirent_raw {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+static int put_entry(int dir, const struct dirent_raw *d, unsigned flags, files_each *each, void *ctx)
+{
+	struct files_entry entry = { .name = str_z(d->name), .st = { .mode = DTTOIF(d->type) } };
+	struct stat st;
+
+	if (str_eq(entry.name, STR(".")) || str_eq(entry.name, STR("..")))
+		return 0;
+	if (flags & FILES_WITH_STAT || d->type == DT_UNKNOWN) {
+		if (fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT ? 0 : -errno; /* gone since */
+		entry.st = files_dir_stat(&st);
+	}
+	return each(ctx, &entry);
+}
+
+int files_dir_list(struct files *f, const char *path, unsigned flags, files_each *each, void *ctx)
+{
+	_cleanup_close_ int dir = files_dir_open(f, path,
+						 O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY |
+							 (flags & FILES_NOFOLLOW ? O_NOFOLLOW : 0),
+						 0);
+	_cleanup_free_ char *batch = NULL;
+	long got;
+
+	if (dir < 0)
+		return dir;
+	batch = malloc(BATCH_BYTES);
+	if (!batch)
+		return -ENOMEM;
+	while ((got = syscall(SYS_getdents64, dir, batch, BATCH_BYTES)) > 0)
+		for (long at = 0; at < got;) {
+			const struct dirent_raw *d = (const struct dirent_raw *)(const void *)(batch + at);
+			int r = put_entry(dir, d, flags, each, ctx);
+
+			if (r != 0)
+				return r;
+			at += d->reclen;
+		}
+	return got < 0 ? -errno : 0;
+}

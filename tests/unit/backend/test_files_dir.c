@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define OP(p, op, ...) ((p).files->ops->op((p).files, __VA_ARGS__))
+
+static int read_at(struct place *p, const char *path, char text[static 256], struct str *ret)
+{
+	_cleanup_close_ int fd = p->files->ops->open(p->files, path, 0, 0, NULL);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read(fd, text, 256);
+	assert_true(n >= 0);
+	*ret = (struct str){ text, (size_t)n };
+	return 0;
+}
+
+static int write_at(struct place *p, const char *path, struct str text, unsigned flags)
+{
+	struct files_stage s = FILES_STAGE_NONE;
+	int r = p->files->ops->stage(p->files, path, FILES_PARENTS, 0666, &s);
+
+	if (r < 0)
+		return r;
+	r = fd_write_all(s.fd, text);
+	if (r == 0)
+		r = p->files->ops->commit(p->files, &s, flags);
+	p->files->ops->drop(p->files, &s);
+	return r;
+}
+
+#define CHECK_READ(p, path, want)                                          \
+	do {                                                               \
+		char text_[256];                                           \
+		struct str read_ = { 0 };                                  \
+		assert_int_equal(read_at(&(p), (path), text_, &read_), 0); \
+		CHECK_STR(read_, (want));                                  \
+	} while (0)
+
+TEST(files_an_absolute_path_stays_in_the_root_however_it_is_written)
+{
+	PLACE(p);
+	char up[512] = "";
+	size_t n = 0;
+
+	place_put(p.root, "canary", STR("the sandbox's"), 0644);
+	for (int i = 0; i < 64; i++)
+		n += (size_t)snprintf(up + n, sizeof(up) - n, "/..");
+	(void)snprintf(up + n, sizeof(up) - n, "/canary");
+	assert_int_equal(symlinkat("/canary", p.work, "absolute"), 0);
+	assert_int_equal(symlinkat("../../../canary", p.work, "relative"), 0);
+	/* The same link does lead out when nobody holds it back. */
+	PLACE_CHECK(p.work, "../../canary", STR(CANARY));
+
+	CHECK_READ(p, up, STR("the sandbox's"));
+	CHECK_READ(p, "/work/absolute", STR("the sandbox's"));
+	CHECK_READ(p, "/work/relative", STR("the sandbox's"));
+	assert_int_equal(write_at(&p, "/work/relative", STR("new"), 0), 0);
+	PLACE_CHECK(p.root, "canary", STR("new"));
+}
+
+TEST(files_a_relative_path_never_leaves_the_workspace)
+{
+	static const char *const out[] = { "../x", "a/../../x", "up/x", "abs", "abs/x" };
+	PLACE(p);
+
+	place_put(p.root, "x", STR("outside"), 0644);
+	place_put(p.work, "y", STR("inside"), 0644);
+	assert_int_equal(mkdirat(p.work, "a", 0755), 0);
+	assert_int_equal(symlinkat("..", p.work, "up"), 0);
+	assert_int_equal(symlinkat("/", p.work, "abs"), 0);
+	assert_int_equal(symlinkat("../y", p.work, "a/in"), 0);
+	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++) {
+		struct files_stat st;
+
+		CHECK_CASE(OP(p, open, out[i], 0, 0, NULL) == -EXDEV, "open %s", out[i]);
+		CHECK_CASE(OP(p, stat, out[i], 0, &st) == -EXDEV, "stat %s", out[i]);
+		CHECK_CASE(write_at(&p, out[i], STR("z"), 0) == -EXDEV, "write %s", out[i]);
+		if (i != 3) { /* the name of the link itself is inside */
+			CHECK_CASE(OP(p, remove, out[i], 0) == -EXDEV, "remove %s", out[i]);
+			CHECK_CASE(OP(p, rename, "y", out[i], 0) == -EXDEV, "rename %s", out[i]);
+			CHECK_CASE(OP(p, mkdir, out[i], FILES_PARENTS, 0755) == -EXDEV, "mkdir %s", out[i]);
+		}
+	}
+	PLACE_CHECK(p.root, "x", STR("outside"));
+	CHECK_READ(p, "a/in", STR("inside"));
+	assert_int_equal(write_at(&p, "a/in", STR("through"), 0), 0);
+	PLACE_CHECK(p.work, "y", STR("through"));
+}
+
+TEST(files_what_is_no_regular_file_is_refused_without_waiting)
+{
+	PLACE(p);
+	struct files_stage s;
+
+	assert_int_equal(mkfifoat(p.work, "fifo", 0666), 0);
+	assert_int_equal(mknodat(p.work, "socket", S_IFSOCK | 0666, 0), 0);
+	assert_int_equal(OP(p, open, "fifo", 0, 0, NULL), -ENXIO);
+	assert_int_equal(OP(p, open, "fifo", FILES_APPEND, 0666, NULL), -ENXIO);
+	assert_int_equal(OP(p, open, "socket", 0, 0, NULL), -ENXIO);
+	assert_int_equal(OP(p, open, "/work", 0, 0, NULL), -EISDIR);
+	assert_int_equal(OP(p, stage, "fifo", 0, 0666, &s), -ENXIO);
+	assert_int_equal(OP(p, stage, "socket", 0, 0666, &s), -ENXIO);
+	assert_int_equal(OP(p, stage, "/work", 0, 0666, &s), -EISDIR);
+	assert_int_equal(OP(p, stage, "/", 0, 0666, &s), -EISDIR);
+	assert_int_equal(OP(p, stage, "new/", 0, 0666, &s), -EISDIR);
+}
+
+TEST(files_a_device_is_no_regular_file_either)
+{
+	struct files_dir host;
+	_cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct files_stage s;
+
+	files_dir_init(&host, root, root);
+	assert_int_equal(host.files.ops->open(&host.files, "/dev/zero", 0, 0, NULL), -ENXIO);
+	assert_int_equal(host.files.ops->stage(&host.files, "/dev/null", 0, 0666, &s), -ENXIO);
+	assert_int_equal(host.files.ops->open(&host.files, "/proc/self/fd/0", 0, 0, NULL), -ELOOP);
+}
+
+TEST(files_links_that_lead_nowhere_are_told_apart)
+{
+	PLACE(p);
+	struct files_stage s;
+
+	assert_int_equal(symlinkat("loop", p.work, "loop"), 0);
+	assert_int_equal(symlinkat("not/there", p.work, "dangling"), 0);
+	assert_int_equal(OP(p, open, "loop", 0, 0, NULL), -ELOOP);
+	assert_int_equal(OP(p, stage, "loop", 0, 0666, &s), -ELOOP);
+	assert_int_equal(OP(p, open, "dangling", 0, 0, NULL), -ENOENT);
+	assert_int_equal(OP(p, stage, "dangling", 0, 0666, &s), -ENOENT);
+	assert_int_equal(write_at(&p, "dangling", STR("made"), 0), 0);
+	PLACE_CHECK(p.work, "not/there", STR("made"));
+}
+
+TEST(files_a_file_that_is_replaced_keeps_mode_and_owner_and_nothing_is_left)
+{
+	PLACE(p);
+	struct stat st;
+
+	place_put(p.work, "a", STR("old"), 0751);
+	if (geteuid() == 0)
+		assert_int_equal(fchownat(p.work, "a", 12345, 54321, 0), 0);
+	assert_int_equal(write_at(&p, "a", STR("new"), FILES_SYNC), 0);
+	PLACE_CHECK(p.work, "a", STR("new"));
+	assert_int_equal(fstatat(p.work, "a", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0751);
+	if (geteuid() == 0) {
+		assert_int_equal(st.st_uid, 12345);
+		assert_int_equal(st.st_gid, 54321);
+	}
+	assert_int_equal(place_count(p.work), 1);
+}
+
+TEST(files_a_new_file_gets_its_mode_minus_umask)
+{
+	PLACE(p);
+	mode_t old = umask(027);
+	struct stat st;
+
+	assert_int_equal(write_at(&p, "deep/down/a", STR("x"), 0), 0);
+	(void)umask(old);
+	assert_int_equal(fstatat(p.work, "deep/down/a", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+}
+
+TEST(files_a_stage_that_is_dropped_changes_nothing)
+{
+	PLACE(p);
+	struct files_stage s;
+
+	place_put(p.work, "a", STR("old"), 0644);
+	assert_int_equal(OP(p, stage, "a", 0, 0666, &s), 0);
+	assert_true(s.exists);
+	assert_int_equal(s.old.size, 3);
+	assert_int_equal(fd_write_all(s.fd, STR("new")), 0);
+	assert_int_equal(place_count(p.work), 1);
+	p.files->ops->drop(p.files, &s);
+	assert_int_equal(s.fd, FD_NONE);
+	PLACE_CHECK(p.work, "a", STR("old"));
+	assert_int_equal(place_count(p.work), 1);
+}
+
+TEST(files_undo_brings_the_old_file_back_and_takes_a_new_one_away)
+{
+	PLACE(p);
+	struct files_stage a, b;
+	struct stat before, after;
+
+	place_put(p.work, "a", STR("old"), 0644);
+	assert_int_equal(fstatat(p.work, "a", &before, 0), 0);
+	assert_int_equal(OP(p, stage, "a", 0, 0666, &a), 0);
+	assert_int_equal(OP(p, stage, "b", 0, 0666, &b), 0);
+	assert_int_equal(fd_write_all(a.fd, STR("new a")), 0);
+	assert_int_equal(fd_write_all(b.fd, STR("new b")), 0);
+	assert_int_equal(OP(p, commit, &a, FILES_KEEP_OLD), 0);
+	assert_int_equal(OP(p, commit, &b, FILES_KEEP_OLD | FILES_NEW), 0);
+	PLACE_CHECK(p.work, "a", STR("new a"));
+	PLACE_CHECK(p.work, "b", STR("new b"));
+	assert_int_equal(OP(p, undo, &b), 0);
+	assert_int_equal(OP(p, undo, &a), 0);
+	p.files->ops->drop(p.files, &a);
+	p.files->ops->drop(p.files, &b);
+	PLACE_CHECK(p.work, "a", STR("old"));
+	assert_int_equal(fstatat(p.work, "a", &after, 0), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(place_count(p.work), 1);
+}
+
+TEST(files_kept_old_content_is_gone_after_drop)
+{
+	PLACE(p);
+
+	place_put(p.work, "a", STR("old"), 0644);
+	assert_int_equal(write_at(&p, "a", STR("new"), FILES_KEEP_OLD), 0);
+	PLACE_CHECK(p.work, "a", STR("new"));
+	assert_int_equal(place_count(p.work), 1);
+}
+
+TEST(files_new_never_replaces)
+{
+	PLACE(p);
+	struct files_stage s;
+
+	place_put(p.work, "a", STR("old"), 0644);
+	assert_int_equal(write_at(&p, "a", STR("new"), FILES_NEW), -EEXIST);
+	assert_int_equal(OP(p, stage, "b", 0, 0666, &s), 0);
+	place_put(p.work, "b", STR("came since"), 0644);
+	assert_int_equal(OP(p, commit, &s, FILES_NEW), -EEXIST);
+	assert_int_equal(OP(p, commit, &s, 0), -ESTALE);
+	p.files->ops->drop(p.files, &s);
+	PLACE_CHECK(p.work, "b", STR("came since"));
+	place_put(p.work, "c", STR("c"), 0644);
+	assert_int_equal(OP(p, rename, "c", "a", FILES_NEW), -EEXIST);
+	assert_int_equal(OP(p, rename, "c", "a", 0), 0);
+	PLACE_CHECK(p.work, "a", STR("c"));
+}
+
+struct names {
+	char seen[4096];
+	size_t n, stop_at;
+};
+
+static int note(void *ctx, const struct files_entry *entry)
+{
+	struct names *l = ctx;
+
+	l->n++;
+	(void)strncat(l->seen, entry->name.p, sizeof(l->seen) - strlen(l->seen) - 1);
+	return l->stop_at && l->n == l->stop_at ? 7 : 0;
+}
+
+TEST(files_a_list_has_every_name_once_and_can_be_ended)
+{
+	PLACE(p);
+	struct names all = { .n = 0 }, some = { .stop_at = 3 };
+	char name[32];
+
+	for (int i = 0; i < 3000; i++) {
+		(void)snprintf(name, sizeof(name), "file-with-a-longer-name-%d", i);
+		assert_true(fd_close(openat(p.work, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == FD_NONE);
+	}
+	assert_int_equal(OP(p, list, "/work", FILES_WITH_STAT, note, &all), 0);
+	assert_int_equal(all.n, 3000);
+	assert_int_equal(OP(p, list, "/work", 0, note, &some), 7);
+	assert_int_equal(OP(p, list, "/work/file-with-a-longer-name-1", 0, note, &some), -ENOTDIR);
+	assert_int_equal(OP(p, list, "/gone", 0, note, &some), -ENOENT);
+}
+
+TEST(files_directories_rights_and_removal)
+{
+	PLACE(p);
+	struct files_stat st;
+
+	assert_int_equal(OP(p, mkdir, "a/b/c", 0, 0755), -ENOENT);
+	assert_int_equal(OP(p, mkdir, "a/b/c", FILES_PARENTS, 0755), 0);
+	assert_int_equal(OP(p, mkdir, "a/b/c", FILES_PARENTS, 0755), 0);
+	assert_int_equal(OP(p, mkdir, "a/b/c", 0, 0755), -EEXIST);
+	place_put(p.work, "f", STR("x"), 0644);
+	assert_int_equal(OP(p, mkdir, "f", FILES_PARENTS, 0755), -EEXIST);
+	assert_int_equal(OP(p, chmod, "f", 0700), 0);
+	assert_int_equal(OP(p, stat, "f", 0, &st), 0);
+	assert_int_equal(st.mode, S_IFREG | 0700);
+	assert_int_equal(OP(p, remove, "a/b/c", 0), -EISDIR);
+	assert_int_equal(OP(p, remove, "a/b", FILES_DIRECTORY), -ENOTEMPTY);
+	assert_int_equal(OP(p, remove, "a/b/c", FILES_DIRECTORY), 0);
+	assert_int_equal(OP(p, remove, "f", 0), 0);
+	assert_int_equal(OP(p, stat, "f", 0, &st), -ENOENT);
+}
+
+TEST(files_names_and_paths_that_are_too_long_are_refused)
+{
+	PLACE(p);
+	_cleanup_free_ char *path = malloc(70000);
+	struct files_stage s;
+
+	memset(path, 'x', 70000);
+	for (size_t n = 256; n < 70000; n *= 4) {
+		path[n] = '\0';
+		assert_int_equal(OP(p, open, path, 0, 0, NULL), -ENAMETOOLONG);
+		assert_int_equal(OP(p, stage, path, FILES_PARENTS, 0666, &s), -ENAMETOOLONG);
+		assert_int_equal(OP(p, mkdir, path, FILES_PARENTS, 0777), -ENAMETOOLONG);
+		path[n] = 'x';
+	}
+}
+
+/* Swaps "swap" between a directory, a link to the top of the host's tree and a link to the root, until killed. */
+static pid_t swapper(const struct place *p)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	for (;;) {
+		(void)syscall(SYS_renameat2, p->work, "swap", p->work, "link", 2);
+		(void)syscall(SYS_renameat2, p->work, "swap", p->work, "link", 2);
+	}
+}
+
+TEST(files_a_link_that_is_swapped_in_on_the_way_never_leads_out)
+{
+	PLACE(p);
+	char text[256];
+	struct str got = { 0 };
+	unsigned inside = 0, refused = 0;
+	pid_t pid;
+
+	assert_int_equal(mkdirat(p.work, "swap", 0755), 0);
+	place_put(p.work, "swap/canary", STR("inside"), 0644);
+	assert_int_equal(symlinkat("../..", p.work, "link"), 0);
+	pid = swapper(&p);
+	for (int i = 0; i < 20000; i++) {
+		int r = read_at(&p, i & 1 ? "swap/canary" : "/work/swap/canary", text, &got);
+
+		if (r == 0)
+			CHECK_STR(got, STR("inside"));
+		inside += r == 0;
+		refused += r < 0;
+		if (i % 4 == 0)
+			(void)write_at(&p, i & 8 ? "swap/canary" : "/work/swap/canary", STR("inside"), 0);
+	}
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(inside > 0);
+	print_message("# %u inside, %u refused\n", inside, refused);
+}
+
+/* In a child, because the limit stays: a file that cannot grow beyond it is a disk that is full. */
+TEST(files_a_full_disk_leaves_the_old_content)
+{
+	PLACE(p);
+	char big[8192];
+	int status = 0;
+	pid_t pid;
+
+	memset(big, 'n', sizeof(big));
+	place_put(p.work, "a", STR("old"), 0644);
+	pid = fork();
+	if (pid == 0) {
+		struct rlimit small = { 4096, 4096 };
+
+		(void)signal(SIGXFSZ, SIG_IGN);
+		if (setrlimit(RLIMIT_FSIZE, &small) < 0)
+			_exit(1);
+		_exit(write_at(&p, "a", (struct str){ big, sizeof(big) }, 0) == -EFBIG ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	PLACE_CHECK(p.work, "a", STR("old"));
+	assert_int_equal(place_count(p.work), 1);
+}
+
+TEST_MAIN()
