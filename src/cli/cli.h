@@ -39,6 +39,8 @@ struct cli {
 		report, cgroup_parent;
 	struct arg_list env;
 	bool tty, plan, no_sandbox;
+	struct config_flag flags[16]; /* of those above: what they say of the configuration */
+	size_t n_flags;
 
 	struct args args;
 	struct arena *arena;

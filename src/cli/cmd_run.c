@@ -8,6 +8,26 @@
 #include <errno.h>
 #include <unistd.h>
 
+/* Policy names keys, and what a host would need; whoever types a command wants to know what to type. */
+static struct str fix_for_run(struct str fix)
+{
+	static const char native[] = "--backend native: in this build no other backend runs commands";
+	static const struct {
+		const char *policy, *run;
+	} table[] = {
+		{ "systemctl start docker", native },
+		{ "backend.opensandbox.endpoint", native },
+		{ "mounts.workspace.path",
+		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, and no "
+		  "directory of the system such as /etc or /root" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (str_eq(fix, str_z(table[i].policy)))
+			return str_z(table[i].run);
+	return fix;
+}
+
 static int refused(struct run *r)
 {
 	_cleanup_buf_ struct buf text = { 0 };
@@ -22,7 +42,7 @@ static int refused(struct run *r)
 	buf_putc(&text, '\n');
 	for (size_t i = 0; i < d->fix_it.n; i++) {
 		buf_puts(&text, "\tfix: ");
-		buf_put_visible(&text, d->fix_it.v[i]);
+		buf_put_visible(&text, fix_for_run(d->fix_it.v[i]));
 		buf_putc(&text, '\n');
 	}
 	output_complain(buf_str(&text));
@@ -139,6 +159,10 @@ int run_run(struct cli *cli, struct err *e)
 	run_init(r, cli);
 	if (cli->args.rest.n == 0)
 		return err_set(e, ERR_USAGE, "no command: creel run [OPTIONS] [--] COMMAND [ARGUMENT…]");
+	if (cli->json)
+		return err_set(
+			e, ERR_USAGE,
+			"--json: standard output is the command's own; --report FD|FILE writes the result as JSON");
 	rc = run_check_report(cli, e);
 	if (rc < 0)
 		return rc;
@@ -176,5 +200,6 @@ int run_run(struct cli *cli, struct err *e)
 		buf_putc(&line, '\n');
 		output_complain(buf_str(&line));
 	}
+	run_die_alike(r);
 	return r->status;
 }

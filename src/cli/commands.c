@@ -56,12 +56,13 @@ static const struct arg_option common_options[] = {
 	{ .name = "sandbox", .kind = ARG_TEXT, AT(sandbox), .meta = "MODE", .names = trust_names,
 	  .help = "trust mode for this call; it can make the rules' mode stricter, not weaker" },
 	{ .name = "state-dir", .kind = ARG_TEXT, AT(state_dir), .meta = "DIR", .hint = HINT_DIR,
-	  .help = "OpenClaw's state directory instead of $OPENCLAW_STATE_DIR or ~/.openclaw" },
-	{ .name = "json", .kind = ARG_FLAG, AT(json), .help = "print JSON for programs" },
+	  .help = "keep what belongs to runs (live/, runs/, images/) here, instead of $XDG_STATE_HOME/creel, ~/.local/state/creel "
+		  "or, for root, /var/lib/creel; and read it as OpenClaw's state directory, instead of $OPENCLAW_STATE_DIR or ~/.openclaw" },
+	{ .name = "json", .kind = ARG_FLAG, AT(json), .help = "print JSON for programs; run has --report instead" },
 	{ .name = "quiet", .letter = 'q', .kind = ARG_FLAG, AT(quiet), .exclude = X_LOUDNESS,
 	  .help = "no banner, no warnings; the result and errors only" },
 	{ .name = "verbose", .letter = 'v', .kind = ARG_FLAG, AT(verbose), .exclude = X_LOUDNESS,
-	  .help = "every reason with the place it comes from" },
+	  .help = "every reason with the place it comes from; run: what was decided and which walls held, on standard error" },
 	{ .name = "help", .letter = 'h', .kind = ARG_FLAG, AT(help), .help = "show help for the command and exit" },
 	{ .name = "version", .kind = ARG_FLAG, AT(version), .help = "show the version and exit" },
 };
@@ -77,9 +78,10 @@ static const struct arg_option run_options[] = {
 	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]",
 	  .help = "network of the command: none unless given" },
 	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS",
-	  .help = "end the command after so long; creel then exits with 124" },
+	  .help = "end the command after so long; creel then exits with 124. At least 1 (0 counts as 1), at most limits.timeout_max_s; "
+		  "that is also what it gets without this option and limits.timeout_s" },
 	{ .name = "memory", .kind = ARG_TEXT, AT(memory), .meta = "SIZE",
-	  .help = "memory limit, such as 512m or 2g; refused where it cannot be enforced" },
+	  .help = "memory limit, such as 512m or 2g, 1m at least; refused where it cannot be enforced" },
 	{ .name = "pids", .kind = ARG_TEXT, AT(pids), .meta = "N", .help = "limit on processes and threads" },
 	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" },
 	{ .name = "disk", .kind = ARG_TEXT, AT(disk), .meta = "SIZE",
@@ -88,7 +90,7 @@ static const struct arg_option run_options[] = {
 	  .help = "end the command when it has written more than so much, standard output and standard error together" },
 	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR,
 	  .help = "make the sandbox's cgroup in this cgroup v2 directory: one's own, without processes" },
-	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native" },
+	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native, the only one in this build that runs commands" },
 	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR|NAME", .hint = HINT_DIR,
 	  .help = "a root file system instead of the host's own /usr: a directory with a slash in its name, or a name below images/ in "
 		  "the state directory or in /var/lib/creel" },

@@ -22,6 +22,11 @@ const char *cli_getenv(const struct cli *cli, const char *name)
 	return NULL;
 }
 
+static bool blank(struct arg_value given)
+{
+	return given.has && str_trim(given.text).n == 0;
+}
+
 static int find_home(struct cli *cli, struct str *ret, struct err *e)
 {
 	const char *home = cli_getenv(cli, "HOME");
@@ -123,6 +128,8 @@ int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 	int r;
 
 	*ret = (struct facts){ .backends = 1u << BACKEND_NATIVE };
+	if (blank(cli->state_dir))
+		return err_set(e, ERR_USAGE, "--state-dir must not be blank");
 	if (cli->state_dir.has)
 		put_state_dir(cli);
 	r = find_home(cli, &ret->home, e);
@@ -169,6 +176,8 @@ static struct config_input base_input(const struct cli *cli, const struct facts 
 {
 	return (struct config_input){
 		.sets = { .v = cli->sets.v, .n = cli->sets.n },
+		.flags = cli->flags,
+		.n_flags = cli->n_flags,
 		.profile = cli->profile.text,
 		.compat = cli->compat.text,
 		.environ = cli->environ,
@@ -209,11 +218,6 @@ static struct str asked_tool(const struct cli *cli)
 	if (cli->tool.has || (!cli->args.has_rest && !cli->command.has))
 		return cli->tool.text;
 	return STR("exec");
-}
-
-static bool blank(struct arg_value given)
-{
-	return given.has && str_trim(given.text).n == 0;
 }
 
 /*

@@ -51,10 +51,14 @@ struct run {
 	sigset_t before;     /* the mask that we were started with */
 	bool begun;          /* box waits for its plan: run_begin.c */
 	struct relay *relay; /* NULL: the streams are the caller's own */
-	bool started;        /* the payload was executed */
-	bool signalled;      /* somebody may want us to end */
-	bool no_stdio;       /* /dev/null for all three */
-	unsigned terminals;  /* 1 << n: standard streams that are a terminal of ours */
+	bool tried;          /* a sandbox was asked for, and not only its plan */
+	bool walled;  /* every wall stood: the payload was executed, or could not be for reasons of its own */
+	bool started; /* the payload was executed */
+	int interrupted;    /* SIGINT or SIGQUIT, when somebody sent us that; 0 = nobody did */
+	bool typed;         /* it was typed: all of our process group is meant */
+	bool signalled;     /* somebody may want us to end */
+	bool no_stdio;      /* /dev/null for all three */
+	unsigned terminals; /* 1 << n: standard streams that are a terminal of ours */
 
 	/* how it ended */
 	enum run_reason reason;
@@ -85,6 +89,9 @@ int run_plan(struct run *r, struct err *e); /* --plan */
 
 /* run_end.c: what the warden said last -> reason, status, and the changes kept or not. Negative: it never started. */
 int run_end(struct run *r, struct err *e);
+
+/* run_begin.c: dies as the command did, when that was by the signal that we were sent; else returns */
+void run_die_alike(struct run *r);
 
 /* run_host.c */
 int run_on_host(struct run *r, struct err *e);
@@ -124,8 +131,13 @@ void relay_drain(struct relay *r, int signals, bool was_ended);
 /* run_denials.c */
 void run_put_denials(const struct run *r, struct jsonw *w);
 
+/* run_walls.c */
+unsigned run_missing_walls(const struct run *r); /* 1 << enum wall: had to do without, as policy allows */
+void run_put_walls(const struct run *r, struct jsonw *w);
+void run_tell_decided(const struct run *r); /* -v, before and after */
+void run_tell_end(const struct run *r);
+
 /* run_report.c */
 int run_check_report(const struct cli *cli,
 		     struct err *e);                /* before the command runs: could it be written? */
-unsigned run_missing_walls(const struct run *r);    /* 1 << enum wall: had to do without, as policy allows */
 int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -70,6 +71,25 @@ void run_abandon(struct run *r)
 	if (r->begun)
 		sandbox_done(&r->box);
 	r->begun = false;
+}
+
+/*
+ * Whoever waits for us, a shell in a loop above all, goes on after a program that ends by itself, and stops after one that an
+ * interrupt has ended. That the command killed itself is not an interrupt: it has no say in what our caller does next.
+ */
+void run_die_alike(struct run *r)
+{
+	const struct rlimit no_core = { 0 };
+	sigset_t set;
+
+	if (r->reason != RUN_SIGNAL || r->interrupted == 0 || r->code != r->interrupted)
+		return;
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)signal(r->interrupted, SIG_DFL);
+	(void)kill(r->typed ? 0 : getpid(), r->interrupted);
+	sigemptyset(&set);
+	sigaddset(&set, r->interrupted);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void run_restore_signals(struct run *r)

@@ -37,6 +37,16 @@ static void judge(struct run *r)
 	}
 }
 
+static void tell_small_memory(const struct run *r, struct err *e)
+{
+	char text[PARSE_TEXT_MAX];
+
+	(void)err_set(e, ERR_UNAVAIL,
+		      "the sandbox could not be built with " STR_FMT
+		      " of memory; fix: --memory SIZE or limits.memory allows more",
+		      STR_ARG(parse_format_size(r->limits.memory, text)));
+}
+
 /* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
 static int never_started(struct run *r, struct err *e)
 {
@@ -53,7 +63,9 @@ static int never_started(struct run *r, struct err *e)
 		r->status = 126;
 		(void)err_sys(e, r->last.err, "'" STR_FMT "': cannot be executed", STR_ARG(name));
 	} else {
-		if (e->kind == ERR_NONE)
+		if (r->stat.oom_kills)
+			tell_small_memory(r, e);
+		else if (e->kind == ERR_NONE)
 			(void)err_set(e, ERR_UNAVAIL, "the sandbox ended before it had started");
 		r->reason = e->kind == ERR_DENIED ? RUN_DENIED : RUN_FAILED;
 		r->status = err_kind_exit(e->kind);

@@ -2,57 +2,61 @@
 /* What the flags of run mean in terms of the configuration, and the question to policy. */
 #include "cli/run.h"
 
-static int add_set(struct cli *cli, const char *key, struct str value, struct err *e)
+#include <assert.h>
+
+#define MEMORY_LEAST (1u << 20)
+
+static void add_flag(struct cli *cli, const char *flag, const char *key, struct str value)
 {
-	struct arg_list *l = &cli->sets;
-
-	if (l->n == l->cap) {
-		struct str *grown =
-			arena_grow(cli->arena, l->v, l->n, &l->cap, sizeof(*l->v), alignof(struct str));
-
-		if (!grown)
-			return err_set(e, ERR_LIMIT, "out of memory");
-		l->v = grown;
-	}
-	l->v[l->n++] = arena_printf(cli->arena, "%s=%.*s", key, (int)value.n, value.p);
-	return cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
+	assert(cli->n_flags < sizeof(cli->flags) / sizeof(cli->flags[0]));
+	cli->flags[cli->n_flags++] = (struct config_flag){ .flag = flag, .key = key, .value = value };
 }
 
 /* --net none | bridge | HOST[,HOST…] */
-static int set_net(struct cli *cli, struct err *e)
+static void add_net(struct cli *cli)
 {
 	struct str net = cli->net.text;
-	int r;
 
 	if (!cli->net.has)
-		return 0;
-	if (str_eq(net, STR("none")) || str_eq(net, STR("bridge")))
-		return add_set(cli, "network.primary", net, e);
-	r = add_set(cli, "network.route.tools", STR("exec"), e);
-	return r < 0 ? r : add_set(cli, "network.route.hosts", net, e);
+		return;
+	if (str_eq(net, STR("none")) || str_eq(net, STR("bridge"))) {
+		add_flag(cli, "--net", "network.primary", net);
+		return;
+	}
+	add_flag(cli, "--net", "network.route.tools", STR("exec"));
+	add_flag(cli, "--net", "network.route.hosts", net);
 }
 
-static int add_sets(struct cli *cli, struct err *e)
+/* Blank is what a script passes whose variable is not set: taken as "not given" it would be another directory, or no limit. */
+static int add_flags(struct cli *cli, struct err *e)
 {
 	const struct {
 		const struct arg_value *v;
-		const char *key;
+		const char *flag, *key; /* no key: only looked at */
 	} map[] = {
-		{ &cli->workspace, "mounts.workspace.path" },
-		{ &cli->ws_access, "mounts.workspace.access" },
-		{ &cli->memory, "limits.memory" },
-		{ &cli->pids, "limits.pids" },
-		{ &cli->cpus, "limits.cpus" },
-		{ &cli->disk, "limits.disk" },
-		{ &cli->output_limit, "limits.output" },
-		{ &cli->backend, "backend.name" },
+		{ &cli->workspace, "--workspace", "mounts.workspace.path" },
+		{ &cli->ws_access, "--workspace-access", "mounts.workspace.access" },
+		{ &cli->memory, "--memory", "limits.memory" },
+		{ &cli->pids, "--pids", "limits.pids" },
+		{ &cli->cpus, "--cpus", "limits.cpus" },
+		{ &cli->disk, "--disk", "limits.disk" },
+		{ &cli->output_limit, "--output-limit", "limits.output" },
+		{ &cli->backend, "--backend", "backend.name" },
+		{ &cli->net, "--net", NULL },
+		{ &cli->image, "--image", NULL },
+		{ &cli->cgroup_parent, "--cgroup-parent", NULL },
 	};
-	int r = set_net(cli, e);
 
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]) && r >= 0; i++)
-		if (map[i].v->has)
-			r = add_set(cli, map[i].key, map[i].v->text, e);
-	return r;
+	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
+		if (!map[i].v->has)
+			continue;
+		if (str_trim(map[i].v->text).n == 0)
+			return err_set(e, ERR_USAGE, "%s must not be blank", map[i].flag);
+		if (map[i].key)
+			add_flag(cli, map[i].flag, map[i].key, map[i].v->text);
+	}
+	add_net(cli);
+	return 0;
 }
 
 /* What run does when nobody said otherwise: the host tree never changes, and a workspace is where you stand. */
@@ -76,13 +80,30 @@ static unsigned asked_limits(const struct settings *s)
 	       (s->has[OPT_CPUS] ? CGROUP_CPU : 0u);
 }
 
+/* With less not even the sandbox can be built; a number without a unit was hardly meant as bytes then. */
+static int check_memory(const struct settings *s, struct err *e)
+{
+	_cleanup_buf_ struct buf from = { 0 };
+
+	if (!s->has[OPT_MEMORY] || s->memory >= MEMORY_LEAST)
+		return 0;
+	buf_init(&from, 4096);
+	origin_put(&from, &s->origin[OPT_MEMORY]);
+	return err_set(
+		e, ERR_USAGE,
+		STR_FMT
+		": limits.memory: %llu bytes are too few for any program, accepted: 1m and more; a number alone "
+		"is bytes, 512m and 2g have a unit",
+		STR_ARG(buf_str(&from)), (unsigned long long)s->memory);
+}
+
 int run_load(struct run *r, struct err *e)
 {
 	struct cli *cli = r->cli;
 	int rc = input_facts(cli, &r->facts, e);
 
 	if (rc >= 0)
-		rc = add_sets(cli, e);
+		rc = add_flags(cli, e);
 	if (rc >= 0)
 		rc = input_config(cli, &r->facts, &r->diags, &r->config, e);
 	if (rc >= 0)
@@ -103,6 +124,8 @@ int run_load(struct run *r, struct err *e)
 	if (!r->decision)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	rc = decide(&r->config, &r->request, cli->arena, r->decision, e);
+	if (rc >= 0)
+		rc = check_memory(&r->decision->eff, e);
 	if (rc < 0)
 		return rc;
 	r->asked = asked_limits(&r->decision->eff);

@@ -190,11 +190,23 @@ int run_plan(struct run *r, struct err *e)
 
 /* ---- during ---- */
 
+/* As after nohup(1), or behind "&" of a shell without jobs. Blocked, it reaches us all the same. */
+static bool is_ignored(int sig)
+{
+	struct sigaction now;
+
+	return sigaction(sig, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static void forward_signals(struct run *r, struct tty *tty, int fd)
 {
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (is_ignored((int)info.ssi_signo))
+			continue;
+		if (info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+			r->interrupted = (int)info.ssi_signo;
 		(void)sandbox_signal(&r->box, (int)info.ssi_signo);
 		r->signalled = true;
 		/*
@@ -240,6 +252,10 @@ static const char *advice_for(const struct warden_report *m)
 		{ "create namespaces", EPERM, "user namespaces are forbidden here; fix: see creel doctor" },
 		{ "create namespaces", ENOSYS,
 		  "a filter around us hides clone3; fix: docker run --security-opt seccomp=unconfined" },
+		{ "", EAGAIN,
+		  SANDBOX_NO_TASKS }, /* whatever it was: only making a task, or becoming another user, says this */
+		{ "create namespaces", ENOSPC,
+		  "no more namespaces for this user; fix: sysctl user.max_user_namespaces and the others there" },
 		{ "map the owner", EPERM,
 		  "root in a container is not root; fix: docker run --user 1000:1000, or sudo -u somebody" },
 		{ "map the owner", EINVAL,
@@ -259,6 +275,7 @@ static int take_failure(struct run *r, const struct warden_report *m, struct err
 	if (r->last.msg == MSG_FAILED)
 		return -1; /* what failed first made the rest fail */
 	r->last = *m;
+	r->walled = strcmp(m->what, "exec") == 0;
 	return advice[0] ? err_set(e, ERR_UNAVAIL, "%s: %s: %s", what, port_errno_text(m->err), advice)
 			 : err_sys(e, m->err, "%s", what);
 }
@@ -267,7 +284,7 @@ static int take_report(struct run *r, const struct warden_report *m, struct err 
 {
 	switch (m->msg) {
 	case MSG_READY:
-		r->started = true;
+		r->started = r->walled = true;
 		r->last = *m;
 		return 0;
 	case MSG_FAILED:
@@ -442,6 +459,9 @@ int run_native(struct run *r, struct err *e)
 	int rc = run_open_signals(r, e);
 
 	r->cgroup = CGROUP_EMPTY;
+	r->tried = true;
+	if (r->cli->verbose)
+		run_tell_decided(r);
 	if (rc >= 0)
 		rc = make_profile(r, e);
 	if (rc >= 0)

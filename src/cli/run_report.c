@@ -4,7 +4,6 @@
 
 #include "base/fd.h"
 #include "base/parse.h"
-#include "sandbox/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,62 +25,6 @@ const struct enum_name run_reason_names[] = {
 	{ "not-executable", RUN_NOT_EXECUTABLE },
 	{ NULL, 0 },
 };
-
-unsigned run_missing_walls(const struct run *r)
-{
-	if (!r->started)
-		return 0;
-	return (r->last.landlock_abi ? 0 : 1u << WALL_LANDLOCK) | (r->last.time_ns ? 0 : 1u << WALL_TIME) |
-	       (r->asked & ~r->held ? 1u << WALL_LIMITS : 0);
-}
-
-static void put_namespaces(const struct run *r, struct jsonw *w)
-{
-	static const char *const always[] = { "user", "mount", "pid", "net", "ipc", "uts", "cgroup" };
-
-	jsonw_karr(w, "namespaces");
-	for (size_t i = 0; r->started && i < sizeof(always) / sizeof(always[0]); i++)
-		jsonw_str(w, str_z(always[i]));
-	if (r->started && r->last.time_ns)
-		jsonw_str(w, STR("time"));
-	jsonw_arr_end(w);
-}
-
-static void put_walls(const struct run *r, struct jsonw *w)
-{
-	static const char *const limit[] = { "memory", "pids", "cpu" };
-	bool started = r->started;
-
-	jsonw_kobj(w, "walls");
-	put_namespaces(r, w);
-	jsonw_kbool(w, "root", started);
-	jsonw_kbool(w, "capabilities", started);
-	jsonw_kbool(w, "no_new_privs", started);
-	jsonw_kbool(w, "seccomp", started);
-	jsonw_ku64(w, "landlock", started ? r->last.landlock_abi : 0);
-	/* apart: no directory of the host is seen as it is; covered: some are, and each socket that was bound there is hidden */
-	jsonw_kz(w, "host_sockets", !started ? "unknown" : r->profile.masking ? "covered" : "apart");
-	jsonw_kobj(w, "limits");
-	for (unsigned i = 0; i < 3; i++) {
-		const char *how = r->held & 1u << i ? (r->held_by == CGROUP_V2 ? "cgroup-v2" : "cgroup-v1")
-				  : i == 1          ? "rlimit"
-						    : "none";
-
-		jsonw_kz(w, limit[i], how);
-	}
-	jsonw_obj_end(w);
-	jsonw_karr(w, "optional_missing");
-	for (const struct enum_name *n = wall_names; n->name; n++)
-		if (run_missing_walls(r) & 1u << n->value)
-			jsonw_str(w, str_z(n->name));
-	jsonw_arr_end(w);
-	jsonw_karr(w, "probes");
-	for (unsigned i = 0; i < 64; i++)
-		if (r->last.probes & 1ull << i)
-			jsonw_str(w, str_z(probe_name(i)));
-	jsonw_arr_end(w);
-	jsonw_obj_end(w);
-}
 
 /* Whatever the reason is: a command may go on, slower or with less. */
 static void put_limits_hit(const struct run *r, struct jsonw *w)
@@ -146,7 +89,7 @@ static void put_report(const struct run *r, struct jsonw *w)
 		jsonw_kz(w, "place", enum_name(place_names, (int)r->decision->place.place));
 		jsonw_kz(w, "network", enum_name(route_names, (int)r->decision->net.route));
 	}
-	put_walls(r, w);
+	run_put_walls(r, w);
 	put_changes(r, w);
 	run_put_denials(r, w);
 	jsonw_obj_end(w);
@@ -225,6 +168,8 @@ int run_report(const struct run *r, struct err *e)
 	_cleanup_buf_ struct buf text = { 0 };
 	struct jsonw w;
 
+	if (r->cli->verbose && r->tried)
+		run_tell_end(r);
 	put_closing_line(r);
 	if (!r->cli->report.has)
 		return 0;

@@ -187,6 +187,11 @@ static void read_in(struct tty *t)
 	t->last_in = t->in[n - 1];
 	if (t->term.raw && memchr(t->in, t->term.before.c_cc[VSUSP], (size_t)n))
 		t->typed_stop = true;
+	for (size_t i = 0; i < 2 && t->term.raw; i++)
+		if (memchr(t->in, t->term.before.c_cc[i ? VQUIT : VINTR], (size_t)n)) {
+			t->run->interrupted = i ? SIGQUIT : SIGINT;
+			t->run->typed = true;
+		}
 }
 
 static void write_in(struct tty *t)

@@ -22,10 +22,19 @@ struct config_source {
 	bool discovered;      /* nobody named it: it lay in the current directory */
 };
 
+/* An option of the command line that says what a key says: what is wrong with it is told by the flag's name. */
+struct config_flag {
+	const char *flag; /* with its dashes */
+	const char *key;
+	struct str value;
+};
+
 struct config_input {
 	const struct config_source *files; /* -c, in order */
 	size_t n_files;
-	struct strs sets;   /* -e, in order: k=v or {json} */
+	struct strs sets;                /* -e, in order: k=v or {json} */
+	const struct config_flag *flags; /* after them */
+	size_t n_flags;
 	struct str profile; /* --profile; empty = not said */
 	struct str compat;  /* --compat; empty = not said */
 	char *const

@@ -257,6 +257,8 @@ int config_load(const struct config_input *in, struct arena *a, struct diags *di
 	apply_sources(&l, &all);
 	for (size_t i = 0; i < in->sets.n; i++)
 		load_set_arg(&l, in->sets.v[i]);
+	for (size_t i = 0; i < in->n_flags; i++)
+		load_set_flag(&l, &in->flags[i]);
 	apply_flag(&l, OPT_PROFILE, "--profile", in->profile);
 	apply_flag(&l, OPT_COMPAT, "--compat", in->compat);
 	return finish(&l, ret, e);

@@ -54,6 +54,7 @@ enum profile_id profile_of_format(enum format f);
 
 /* sets.c */
 void load_set_arg(struct load *l, struct str arg);                /* one -e */
+void load_set_flag(struct load *l, const struct config_flag *f);  /* a flag that stands for a key */
 bool sets_peek(struct load *l, const char *key, struct str *ret); /* the last -e of that key */
 bool sets_name_ansible(struct load *l);                           /* some -e is one of S3's variables */
 /* key=value, or a member of -e '{json}'; also how profiles are written. */

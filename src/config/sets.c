@@ -153,6 +153,18 @@ void load_set_arg(struct load *l, struct str arg)
 	load_set_key(l, key, &v, &o, true);
 }
 
+void load_set_flag(struct load *l, const struct config_flag *f)
+{
+	const struct origin o = { .kind = ORIGIN_FLAG, .name = str_z(f->flag) };
+	const struct value v = { .kind = VALUE_STR, .s = str_trim(f->value) };
+
+	if (utf8_valid(v.s))
+		load_set_key(l, str_z(f->key), &v, &o, true);
+	else
+		diag_add(l->diags, SEVERITY_ERROR, "bad_syntax", &o, (struct str){ 0 },
+			 "not UTF-8, accepted: text");
+}
+
 /* Looks into one -e without setting anything; errors are told when it is set. */
 static bool peek_one(struct load *l, struct str arg, struct str want, struct str *ret)
 {

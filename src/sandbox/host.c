@@ -278,8 +278,16 @@ int host_image_root(struct arena *a, struct str dir, struct profile *p, struct e
 
 	if (r >= 0)
 		r = source_resolve(a, dir, &top, e);
-	if (r >= 0 && top.is_file)
+	if (r < 0)
+		return err_wrap(e, "--image");
+	if (top.is_file)
 		r = err_set(e, ERR_USAGE, "image '" STR_FMT "' is not a directory", STR_ARG(dir));
+	if (str_eq(top.path, STR("/")))
+		r = err_set(
+			e, ERR_USAGE,
+			"image '" STR_FMT
+			"' is the root of this host; fix: leave the image out, and the host's own /usr is used",
+			STR_ARG(dir));
 	if (r >= 0)
 		r = add_image_entries(a, &l, top.path, e);
 	if (r >= 0 && l.n_binds == 0)

@@ -48,7 +48,8 @@ static int ensure_private_workspace(const struct decision *d, const struct mount
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(z, 0700) < 0 && errno != EEXIST)
+		/* To be passed through: it may be the state directory, and the sandbox of root is another user. */
+		if (mkdir(z, 0711) < 0 && errno != EEXIST)
 			return err_sys(e, errno, "create '%s'", z);
 		*at = '/';
 	}
@@ -71,6 +72,11 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 		*e = (struct err){ 0 };
 		return 0;
 	}
+	if (r < 0 && mt->source == MOUNT_WORKSPACE && e->sys_errno == ENOENT)
+		return err_set(e, ERR_USAGE,
+			       "workspace '" STR_FMT
+			       "' is not there; fix: make it, or name another with --workspace",
+			       STR_ARG(mt->host));
 	if (r < 0)
 		return err_wrap(e, "%s", enum_name(mount_source_names, (int)mt->source));
 	if (mt->source == MOUNT_WORKSPACE && pm->source.is_file)

@@ -158,7 +158,9 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cg
 
 	if (r >= 0) {
 		r = spawn_warden(warden_fd, io, cgroup, &theirs, &s);
-		if (r < 0)
+		if (r == -EAGAIN)
+			r = err_set(e, ERR_UNAVAIL, "start creel-warden: " SANDBOX_NO_TASKS);
+		else if (r < 0)
 			r = err_sys(e, -r, "start creel-warden");
 	}
 	if (r < 0)

@@ -13,6 +13,11 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/wire.h"
 
+/* What EAGAIN means where a task is made, and what helps. */
+#define SANDBOX_NO_TASKS                                                                                          \
+	"no more processes: the user's limit (ulimit -u) or that of the cgroup around us (pids.max) is reached; " \
+	"fix: raise it, or end other processes"
+
 struct sandbox {
 	struct proc warden;
 	int control;

@@ -138,7 +138,7 @@ def test_signals_are_passed_on(light, name):
     assert p.stdout.readline() == b"got\n" and p.wait(5) == 9
 
 
-@pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
 def test_signals_end_a_command_that_does_not_catch_them(light, name):
     p = light.spawn("sh", "-c", "echo ready; exec sleep 60", stdout=subprocess.PIPE)
     assert p.stdout.readline() == b"ready\n"

@@ -214,11 +214,11 @@ long payload_start(struct warden *w)
 	if (pid < 0)
 		fail(w, 0, pid, "start the payload");
 	w->report.probes = w->said->probes;
+	w->report.landlock_abi = w->landlock_abi;
 	if (w->said->err)
 		fail(w, w->said->step, w->said->err, why[(w->said->step - STEP_COUNT_) % 3]);
 	settle(w);
 	w->report.msg = MSG_READY;
-	w->report.landlock_abi = w->landlock_abi;
 	(void)control_send(&w->report, -1);
 	plan_forget(w);
 	return pid;
