@@ -171,12 +171,16 @@ def test_interrupt_in_a_pipeline_reaches_both(light):
     s.expect("started")
     s.type("\x03")
     s.expect("ready> ")
-    s.run("{} | (trap '' INT; cat)", "sh", "-c", "echo started; exec sleep 60")
-    s.expect("started")
-    s.type("\x03")
-    s.expect("ready> ")
-    s.run("echo status $?")
-    s.expect("status 130")
+    for head in ("sh -c 'echo started; exec sleep 60'", "{}"):  # without creel, and with it
+        s.run(head + " | (trap '' INT; cat); echo went on", "sh", "-c", "echo started; exec sleep 60")
+        s.expect("started\r\n")
+        s.type("\x03")
+        assert wait_until(lambda: s.read(0.05) or b"ready> " in s.text, 20), s.text
+        assert b"went on" not in s.text, s.text
+        s.expect("ready> ")
+        s.run("echo status $?")
+        s.expect("status 130")
+        s.expect("ready> ")
 
 
 def test_in_a_pipeline_the_keys_are_for_whoever_reads_them(light):
