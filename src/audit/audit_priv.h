@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the audit room share: where the chain stands, and who may write next. */
+#pragma once
+
+#include "audit/audit.h"
+#include "base/fd.h"
+
+#define HEAD_FILE "audit.head"
+#define ZERO_HASH "0000000000000000000000000000000000000000000000000000000000000000"
+#define FILE_NAME_MAX 40
+#define HASH_TAIL \
+	(sizeof(",\"hash\":\"\"}") - 1 + SHA256_HEX - 1) /* what the hash of a line does not cover */
+
+/* The last record that was written whole, and the file it is in. */
+struct head {
+	uint64_t seq;   /* 0 = none */
+	uint64_t size;  /* of the file, with it */
+	uint64_t first; /* seq of the file's first record: its name once it is full */
+	char hash[SHA256_HEX];
+};
+
+struct audit {
+	int dir, head_fd, log_fd; /* the head's file is also the lock: it is never renamed */
+	pid_t pid;
+	char *path; /* of the directory, for messages */
+	struct head head;
+	bool has_log;  /* log_fd is the file that head names */
+	bool new_name; /* the directory has to be synced too */
+	uint64_t max_file_bytes, sync_ms, lock_ms;
+	uint64_t dirty_since_ms; /* monotonic; 0 = clean */
+	const struct redactor *redactor;
+	uint64_t (*now_ms)(void);
+};
+
+/* head.c */
+int head_lock(int fd, int how, uint64_t wait_ms); /* -ETIMEDOUT */
+void head_unlock(int fd);
+int head_read(int fd, struct head *ret); /* 1, 0 when there is none, -EBADMSG when it is garbled */
+int head_write(int fd, const struct head *h);
+void head_old_name(uint64_t first, char out[static FILE_NAME_MAX]);
+
+/* recover.c: called with the lock, when file and head do not agree. Fills what has to be told in the log itself. */
+struct recovery {
+	bool torn;
+	uint64_t torn_bytes;
+	char torn_hash[SHA256_HEX];
+	uint64_t lost_first, lost_last; /* 0 = none */
+	bool headless;
+};
+int recover(struct audit *a, int has_head, struct recovery *ret, struct err *e);
+
+/* append.c: one record. `body` is the inside of a JSON object, without "seq", "time", "pid", "prev" and "hash". */
+int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e);
+
+/* lines.c: text by lines, in bounded memory. */
+struct lines {
+	int fd;
+	uint64_t end; /* not read beyond */
+	uint64_t at;  /* of the next line */
+	char *buf;
+	size_t n, used;
+};
+struct line {
+	struct str text; /* without newline; empty when it is too long */
+	uint64_t at, bytes;
+	bool whole;            /* ends in a newline */
+	bool too_long;         /* skipped */
+	char hash[SHA256_HEX]; /* of its bytes, when it is not whole */
+};
+int lines_init(struct lines *l, int fd, uint64_t from, uint64_t end);
+void lines_done(struct lines *l);
+int lines_next(struct lines *l, struct line *ret); /* 1, or 0 at the end */
+
+void hash_line(struct str covered, char out[static SHA256_HEX]);
+int wrap_path(const struct audit *a, struct err *e);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The head: one line of fixed length that says where the chain stands. It saves reading the log before each record, and it knows
+ * how long the log was when somebody has cut it.
+ */
+#include "audit/audit_priv.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEAD_MAGIC "creel-audit 1 "
+#define HEAD_BYTES                         \
+	(sizeof(HEAD_MAGIC) - 1 + 3 * 21 + \
+	 SHA256_HEX) /* three numbers and a blank each, the hash and a newline */
+
+/*
+ * flock(2) cannot wait with a deadline, and a writer that was stopped (SIGSTOP) holds its lock for ever. The wait between two
+ * tries grows from 20 µs, about as long as one record takes, to 5 ms.
+ */
+int head_lock(int fd, int how, uint64_t wait_ms)
+{
+	uint64_t deadline = 0;
+	struct timespec pause = { .tv_nsec = 20000 };
+
+	while (flock(fd, how | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (!deadline)
+			deadline = clock_deadline(wait_ms);
+		else if (clock_mono_ms() >= deadline)
+			return -ETIMEDOUT;
+		(void)nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 5000000)
+			pause.tv_nsec *= 2;
+	}
+	return 0;
+}
+
+void head_unlock(int fd)
+{
+	(void)flock(fd, LOCK_UN);
+}
+
+static bool take_number(struct str *rest, uint64_t *ret)
+{
+	struct str digits;
+
+	return str_cut(*rest, ' ', &digits, rest) && digits.n == 20 &&
+	       str_to_u64(digits, UINT64_MAX, ret) == 0;
+}
+
+static bool is_hash(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!(s.p[i] >= '0' && s.p[i] <= '9') && !(s.p[i] >= 'a' && s.p[i] <= 'f'))
+			return false;
+	return s.n == SHA256_HEX - 1;
+}
+
+static bool parse(struct str text, struct head *ret)
+{
+	struct str rest = str_from(text, sizeof(HEAD_MAGIC) - 1);
+
+	if (!str_starts(text, STR(HEAD_MAGIC)) || !str_ends(text, STR("\n")))
+		return false;
+	if (!take_number(&rest, &ret->seq) || !take_number(&rest, &ret->size) ||
+	    !take_number(&rest, &ret->first))
+		return false;
+	rest.n--;
+	if (!is_hash(rest) || ret->first == 0 || ret->first > ret->seq + 1 || ret->seq == UINT64_MAX)
+		return false;
+	memcpy(ret->hash, rest.p, rest.n);
+	ret->hash[rest.n] = '\0';
+	return true;
+}
+
+int head_read(int fd, struct head *ret)
+{
+	char text[HEAD_BYTES + 1];
+	struct head h = { 0 };
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return 0;
+	if (n != (ssize_t)HEAD_BYTES || !parse((struct str){ .p = text, .n = (size_t)n }, &h))
+		return -EBADMSG;
+	*ret = h;
+	return 1;
+}
+
+int head_write(int fd, const struct head *h)
+{
+	char text[HEAD_BYTES + 1];
+	ssize_t n;
+
+	(void)snprintf(text, sizeof(text), HEAD_MAGIC "%020" PRIu64 " %020" PRIu64 " %020" PRIu64 " %s\n",
+		       h->seq, h->size, h->first, h->hash);
+	n = pwrite(fd, text, HEAD_BYTES, 0);
+	if (n < 0)
+		return -errno;
+	return n == (ssize_t)HEAD_BYTES ? 0 : -ENOSPC;
+}
+
+void head_old_name(uint64_t first, char out[static FILE_NAME_MAX])
+{
+	(void)snprintf(out, FILE_NAME_MAX, "audit-%020" PRIu64 ".jsonl", first);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include "audit/redact.h"
+
+#include <errno.h>
+
+static struct redactor *knows(struct str name, struct str value)
+{
+	struct redactor *r = NULL;
+
+	assert_int_equal(redactor_new(&r), 0);
+	assert_int_equal(redactor_add(r, name, value), 0);
+	return r;
+}
+
+static void check_put(const struct redactor *r, struct str in, struct str want)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+
+	buf_init(&b, 1 << 20);
+	redact_put(r, &b, in);
+	CHECK_STR(buf_str(&b), want);
+}
+
+TEST(a_value_becomes_its_name_wherever_it_stands)
+{
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("T"), STR("abcd"));
+
+	check_put(r, STR("abcd"), STR("${T}"));
+	check_put(r, STR("xabcdx"), STR("x${T}x"));
+	check_put(r, STR("abcdabcd"), STR("${T}${T}"));
+	check_put(r, STR("abcabcd"), STR("abc${T}"));
+	check_put(r, STR("abc"), STR("abc"));
+	check_put(r, STR(""), STR(""));
+}
+
+TEST(other_ways_to_write_it_are_known)
+{
+	static const struct str ways[] = {
+		STR("p\"w /1\xc3\xa9"),    STR("p\\\"w /1\xc3\xa9"),  STR("cCJ3IC8xw6k"),
+		STR("p%22w%20%2F1%C3%A9"), STR("p%22w%20%2f1%c3%a9"), STR("702277202f31c3a9"),
+	};
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("PW"), STR("p\"w /1\xc3\xa9"));
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		_cleanup_buf_ struct buf b = { 0 };
+
+		CHECK_CASE(redact_finds(r, ways[i]), "way %zu", i);
+		buf_init(&b, 100);
+		redact_put(r, &b, ways[i]);
+		CHECK_CASE(str_starts(buf_str(&b), STR("${PW}")), "way %zu", i);
+	}
+}
+
+TEST(the_longer_of_two_values_wins)
+{
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("SHORT"), STR("abcd"));
+
+	assert_int_equal(redactor_add(r, STR("LONG"), STR("abcdefgh")), 0);
+	check_put(r, STR("abcdefgh abcd"), STR("${LONG} ${SHORT}"));
+}
+
+TEST(a_name_that_is_itself_a_value_does_not_loop)
+{
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("TOKEN"), STR("TOKEN"));
+
+	check_put(r, STR("TOKEN"), STR("${TOKEN}"));
+}
+
+TEST(short_values_are_left_alone)
+{
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("N"), STR("abc"));
+
+	check_put(r, STR("abc"), STR("abc"));
+	assert_false(redact_finds(r, STR("abc")));
+}
+
+TEST(nobody_knows_nothing)
+{
+	check_put(NULL, STR("as it is"), STR("as it is"));
+	assert_false(redact_finds(NULL, STR("x")));
+	assert_null(redactor_free(NULL));
+}
+
+TEST(too_much_is_an_error_and_not_a_silence)
+{
+	static char huge[(1 << 16) + 1];
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("A"), STR("aaaa"));
+	int e = 0;
+
+	memset(huge, 'x', sizeof(huge));
+	assert_int_equal(redactor_add(r, STR("HUGE"), (struct str){ huge, sizeof(huge) }), -ENOSPC);
+	for (unsigned i = 0; e == 0 && i < 10000; i++) {
+		char value[16];
+
+		(void)snprintf(value, sizeof(value), "value%u", i);
+		e = redactor_add(r, STR("V"), str_z(value));
+	}
+	assert_int_equal(e, -ENOSPC);
+}
+
+TEST_MAIN()
