@@ -29,6 +29,18 @@ int private_dir_open(const char *path)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
+int private_file_check(const struct stat *st)
+{
+	int r;
+
+	if (!S_ISREG(st->st_mode))
+		return S_ISLNK(st->st_mode) ? -ELOOP : PRIVATE_SPECIAL;
+	r = check_owner_and_mode(st);
+	if (r < 0)
+		return r;
+	return st->st_nlink > 1 ? PRIVATE_LINKED : 0;
+}
+
 int private_file_open(int dirfd, const char *path, int flags)
 {
 	_cleanup_close_ int fd = FD_NONE;
@@ -39,12 +51,8 @@ int private_file_open(int dirfd, const char *path, int flags)
 	fd = openat(dirfd, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return PRIVATE_SPECIAL;
-	r = check_owner_and_mode(&st);
-	if (r < 0)
-		return r;
-	return st.st_nlink > 1 ? PRIVATE_LINKED : TAKE_FD(fd);
+	r = private_file_check(&st);
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 const char *private_why(int fault)

@@ -21,5 +21,9 @@ int private_dir_open(const char *path);
 /* A regular file beneath `dirfd` (or AT_FDCWD), with one name, ours, mode 0600 or less. Made 0600 with O_CREAT. Never waits. */
 int private_file_open(int dirfd, const char *path, int flags);
 
+/* The same of a file that must not be opened for it: 0, or what is wrong. */
+struct stat;
+int private_file_check(const struct stat *st);
+
 /* "belongs to another user": what is wrong with it; for an errno, what that means. */
 const char *private_why(int fault);
