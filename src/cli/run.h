@@ -108,6 +108,8 @@ int run_state_path(const struct run *r, const char *kind, const char *name, char
 int run_name_private_dir(struct run *r, struct err *e); /* the warden makes it */
 void run_lock_private_dir(struct run *r);               /* when the warden cannot any more */
 void run_remove_private_dir(struct run *r);
+/* Nothing was changed: left for a later run, or removed. */
+void run_give_back_private_dir(struct run *r);
 int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth it */
 
 /* run_relay.c: the command's output through us, as long as it is not more than its limit */

@@ -4,7 +4,8 @@
  * /var/lib/creel, because the sandbox is another user then and could not pass through /root.
  *
  * It is live/<id>, made and locked by the warden, as long as we live; it moves to runs/<id> when there are changes to keep. When
- * we are killed the warden removes it. What nobody has locked any more was left by a creel and a warden that were killed
+ * we are killed the warden removes it. When nothing was changed it moves to spare/<n>, where the next run's warden finds it: making and
+ * removing directories takes longer than the rest of a short run. What nobody has locked any more was left by a creel and a warden that were killed
  * together, and the next run removes it.
  */
 #include "cli/run.h"
@@ -16,14 +17,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define SWEEP_MAX 16u /* looked at in one run: a thousand that live must not slow down the next */
 #define NEW_AGE_S 60
+#define SPARE_MAX 8 /* as in warden/private.c */
 #define DEPTH_MAX 64u
 #define UNMAPPED_UID 65534u /* root of the host, seen from a container */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -268,6 +273,78 @@ void run_lock_private_dir(struct run *r)
 	r->private_fd = r->private_dir[0] ? open(r->private_dir, DIR_FLAGS) : FD_NONE;
 	if (r->private_fd >= 0)
 		(void)flock(r->private_fd, LOCK_EX | LOCK_NB);
+}
+
+/* -1 where the file system has none. The libraries disagree on the type of ioctl()'s request. */
+static long inode_flags(int fd)
+{
+	int flags = 0;
+
+	return syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) < 0 ? -1 : flags;
+}
+
+/* A directory's own two entries take 24 bytes each. */
+static bool is_empty(int dir)
+{
+	char room[256];
+	long n = syscall(SYS_getdents64, dir, room, sizeof(room));
+
+	return n >= 0 && n <= 48 && syscall(SYS_getdents64, dir, room, sizeof(room)) == 0;
+}
+
+/* None but the number that overlayfs gives itself (Linux 6.6). What a command sets under such a name is stored under another. */
+static bool has_no_names(int dir)
+{
+	static const char uuid[] = "user.overlay.uuid";
+	char room[sizeof(uuid)];
+	ssize_t n = flistxattr(dir, room, sizeof(room));
+
+	return n == 0 || (n < 0 && errno == ENOTSUP) || (n == sizeof(uuid) && strcmp(room, uuid) == 0);
+}
+
+/* As it was made, like the one above it: the next command must not see that there was another before. */
+static bool is_untouched(int private, const char *upper)
+{
+	_cleanup_close_ int fd = openat(private, upper, DIR_FLAGS);
+	struct stat st, above;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && fstat(private, &above) == 0 && st.st_mode == above.st_mode &&
+	       st.st_uid == above.st_uid && st.st_gid == above.st_gid && has_no_names(fd) &&
+	       inode_flags(fd) == inode_flags(private) && is_empty(fd);
+}
+
+/* 0: it is somebody's next. */
+static int give_back(const struct run *r)
+{
+	const char *id = strrchr(r->private_dir, '/') + 1;
+	struct str upper = str_from(r->upper, strlen(r->private_dir) + 1);
+	_cleanup_close_ int live = FD_NONE, spare = FD_NONE, private = FD_NONE;
+	char path[sizeof(r->private_dir)], name[64];
+	struct err ignored = { 0 };
+
+	(void)snprintf(name, sizeof(name), STR_FMT, STR_ARG(upper));
+	private = open(r->private_dir, DIR_FLAGS);
+	if (private < 0 || !is_untouched(private, name) || faccessat(private, "old", F_OK, 0) == 0)
+		return -1;
+	live = open_kind(r, "live", id, path, sizeof(path), &ignored);
+	if (live >= 0)
+		spare = open_kind(r, "spare", id, path, sizeof(path), &ignored);
+	for (int i = 0; spare >= 0 && i < SPARE_MAX; i++) {
+		const char slot[2] = { (char)('0' + i) };
+
+		if (port_rename_new(live, id, spare, slot) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -1;
+}
+
+void run_give_back_private_dir(struct run *r)
+{
+	if (give_back(r) < 0)
+		run_remove_private_dir(r);
+	r->private_dir[0] = '\0';
 }
 
 void run_remove_private_dir(struct run *r)

@@ -152,7 +152,10 @@ static int collect_changes(struct run *r, struct err *e)
 		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
 	if (r->changes.total != 0 || r->changes.incomplete)
 		return run_keep_private_dir(r, e);
-	run_remove_private_dir(r);
+	if (upper >= 0 && r->private_fd < 0)
+		run_give_back_private_dir(r);
+	else
+		run_remove_private_dir(r);
 	return 0;
 }
 

@@ -319,7 +319,17 @@ static void let_go_of_streams(const struct run *r)
 			(void)dup2(null, fd);
 }
 
-/* 1 = there may be more, 0 = the warden has gone. */
+/*
+ * Pid 1 says so when everything else has ended, and nothing follows. While the kernel takes the walls down we look at what was
+ * changed; only the streams that go through us may still hold something.
+ */
+static bool is_last(const struct run *r, const struct tty *tty, const struct warden_report *m)
+{
+	return m->msg == MSG_EXIT && (m->reason == REASON_EXIT || m->reason == REASON_SIGNAL) && r->started &&
+	       !tty && !r->relay;
+}
+
+/* 1 = there may be more, 0 = the warden has gone, or has nothing more to say. */
 static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 {
 	struct warden_report m;
@@ -335,7 +345,7 @@ static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 		tty_stopped(tty, m.value);
 	if (take_report(r, &m, e) < 0)
 		*rc = -1;
-	return 1;
+	return !is_last(r, tty, &m);
 }
 
 /* What the command says on its terminal goes first: it was said before the end. */

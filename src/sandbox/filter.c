@@ -306,5 +306,6 @@ int filter_build(struct filter *ret, struct err *e)
 	}
 	if (c.failed)
 		return err_set(e, ERR_BUG, "the system call table does not fit its filter");
+	filter_share(ret);
 	return 0;
 }

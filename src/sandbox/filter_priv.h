@@ -57,3 +57,6 @@ struct filter_row {
 };
 extern const struct filter_row filter_rows[];
 extern const size_t filter_n_rows;
+
+/* filter_share.c: the same filter with fewer instructions */
+void filter_share(struct filter *f);

@@ -45,28 +45,46 @@ static long open_ns(long pid)
 	return SYS4(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 }
 
-/* A user namespace in which file system owner `uid` is the payload. It needs a process only while it is being made. */
+static long holder; /* the process of the namespace that was made last; 0 = none */
+
+void idmap_settled(void)
+{
+	/* One that cannot be killed is not waited for; it ends with us. */
+	if (holder > 0 && SYS2(kill, holder, SIGKILL) >= 0)
+		SYS4(wait4, holder, 0, 0, 0);
+	holder = 0;
+}
+
+static int hold(void *arg)
+{
+	const long *us = arg;
+
+	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	while (SYS0(getppid) == *us) /* it may have died before the line above */
+		SYS5(ppoll, 0, 0, 0, 0, 0);
+	return 125;
+}
+
+/*
+ * A user namespace in which file system owner `uid` is the payload. It needs a process only while it is being made, which shares our
+ * memory: a copy would take longer than all the rest.
+ */
 static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gid)
 {
-	struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
-	long us = SYS0(getpid), pid = SYS2(clone3, &args, sizeof(args)), r, fd;
+	static char stack[1024] __attribute__((aligned(16)));
+	static long us;
+	long pid, r, fd;
 
-	if (pid == 0) {
-		SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		while (SYS0(getppid) == us) /* it may have died before the line above */
-			SYS5(ppoll, 0, 0, 0, 0, 0);
-		die(125);
-	}
+	idmap_settled(); /* there is one stack */
+	us = SYS0(getpid);
+	pid = spawn_vm(hold, &us, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD);
 	if (pid < 0)
 		return pid;
 	r = write_id(pid, "/uid_map", uid, p->outer_uid);
 	if (r >= 0)
 		r = write_id(pid, "/gid_map", gid, p->outer_gid);
 	fd = r < 0 ? r : open_ns(pid);
-	r = SYS2(kill, pid, SIGKILL);
-	if (r < 0)
-		return r; /* not to be waited for; it ends with us */
-	SYS4(wait4, pid, 0, 0, 0);
+	holder = pid;
 	return fd;
 }
 

@@ -264,7 +264,11 @@ static long prepare(struct warden *w, long pid)
 		r = map_mounts(w);
 	if (r >= 0 && creel_gone(false))
 		r = -EPIPE;
-	return r < 0 ? r : life_send(w, LIFE_READY, -1);
+	if (r >= 0)
+		r = life_send(w, LIFE_READY, -1);
+	idmap_settled();
+	private_settled(w);
+	return r;
 }
 
 /* Ends when inside has ended; makes it end at the deadline, or when creel has gone. */

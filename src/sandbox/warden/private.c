@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private directory of one run (see cli/run_dirs.c): made here, outside, so that from its first
+ * The private directory of one run (see cli/run_dirs.c): made or taken here, outside, so that from its first
  * moment there is somebody who outlives a killed creel and removes it.
  */
 #include "sandbox/warden/warden.h"
@@ -11,6 +11,7 @@
 #include <linux/stat.h>
 
 #define LOCK_EX_NB 6 /* LOCK_EX | LOCK_NB */
+#define SPARE_MAX 8  /* as in cli/run_dirs.c */
 
 static const char *last_name(const char *path)
 {
@@ -22,16 +23,11 @@ static const char *last_name(const char *path)
 }
 
 /* The path has no links in it, creel has seen to that; the directory is ours alone, or it is not used. */
-static long open_live(const char *path)
+static long open_ours(const char *dir)
 {
-	char dir[4096];
-	size_t n = (size_t)(last_name(path) - path), at = 0;
 	struct statx st = { 0 };
 	long fd, r;
 
-	if (n < 2 || n >= sizeof(dir))
-		return -ENAMETOOLONG;
-	text_put(dir, n, &at, path); /* without the slash */
 	fd = open_how(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
 	if (fd < 0)
 		return fd;
@@ -42,6 +38,35 @@ static long open_live(const char *path)
 		return fd;
 	SYS1(close, fd);
 	return r;
+}
+
+static long open_live(const char *path)
+{
+	char dir[4096];
+	size_t n = (size_t)(last_name(path) - path), at = 0;
+
+	if (n < 2 || n >= sizeof(dir))
+		return -ENAMETOOLONG;
+	text_put(dir, n, &at, path); /* without the slash */
+	return open_ours(dir);
+}
+
+/* Beside live/: what follows the last slash but one is cut off. */
+static long open_spare(const char *path)
+{
+	char dir[4096];
+	size_t last = 0, before = 0, at = 0;
+
+	for (size_t i = 0; path[i]; i++)
+		if (path[i] == '/') {
+			before = last;
+			last = i;
+		}
+	if (!before || before + sizeof("/spare") > sizeof(dir))
+		return -ENAMETOOLONG;
+	text_put(dir, before + 1, &at, path);
+	text_put(dir, sizeof(dir), &at, "/spare");
+	return open_ours(dir);
 }
 
 /* Locked before it has its name, so that nobody takes it for abandoned; and never one that was there already. */
@@ -86,16 +111,115 @@ static long make_layer(const struct warden *w, const char *path)
 	return r < 0 ? r : give(w, w->private_fd, name);
 }
 
-static long make_all(struct warden *w, const char *path)
-{
-	long r = open_live(path);
+/* ---- one that another run has not used ---- */
 
-	if (r < 0)
-		return r;
-	w->live_fd = (int)r;
-	r = make_locked(w, last_name(path));
+static bool same(int a, const struct statx *y)
+{
+	struct statx x = { 0 };
+
+	return SYS5(statx, a, "", AT_EMPTY_PATH, STATX_INO, &x) >= 0 && x.stx_ino == y->stx_ino &&
+	       x.stx_dev_major == y->stx_dev_major && x.stx_dev_minor == y->stx_dev_minor;
+}
+
+/* As give() and mkdir leave it; another creel may have had other users. */
+static bool is_given(const struct warden *w, int dir, const char *name)
+{
+	const struct plan_header *p = w->plan;
+	bool other = p->flags & PLAN_F_PARENT_MAPS;
+	struct statx st = { 0 };
+
+	return SYS5(statx, dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
+		    STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID, &st) >= 0 &&
+	       st.stx_mode == 0040700 && st.stx_uid == (other ? p->outer_uid : (uint32_t)SYS0(geteuid)) &&
+	       st.stx_gid == (other ? p->outer_gid : (uint32_t)SYS0(getegid));
+}
+
+/*
+ * overlayfs makes work/work anew for every mount, and takes none that a volatile one has left. It is removed when pid 1 has no
+ * need of us any more: freeing a directory can mean waiting for the disk.
+ */
+static long set_aside(int dir, const char *work)
+{
+	long fd = SYS4(openat, dir, work, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0), r;
+
+	if (fd < 0)
+		return fd;
+	r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+	if (r == -EACCES) { /* it has no rights on itself, and we are not root */
+		give_rights((int)fd, "work");
+		r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+	}
+	SYS1(close, fd);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Who has the lock may rename it, and nobody else. */
+static long take(struct warden *w, long spare, const char *from, const char *upper, const char *work)
+{
+	const char *to = last_name(plan_str(w, w->plan->private_dir));
+	long fd = SYS4(openat, spare, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0), r;
+	struct statx st = { 0 };
+
+	if (fd < 0)
+		return fd;
+	r = SYS2(flock, fd, LOCK_EX_NB);
 	if (r >= 0)
-		r = give(w, w->private_fd, "");
+		r = SYS5(statx, spare, from, AT_SYMLINK_NOFOLLOW, STATX_INO, &st);
+	if (r >= 0 && (!same((int)fd, &st) || !is_given(w, (int)fd, "") || !is_given(w, (int)fd, upper) ||
+		       !is_given(w, (int)fd, work)))
+		r = -ESTALE;
+	if (r >= 0)
+		r = set_aside((int)fd, work);
+	if (r >= 0)
+		r = SYS5(renameat2, spare, from, w->live_fd, to, RENAME_NOREPLACE);
+	if (r < 0)
+		SYS1(close, fd);
+	else
+		w->private_fd = (int)fd;
+	return r;
+}
+
+/* True when w->private_fd is one. Whatever is wrong with those that are there, a new one can be made. */
+static bool take_spare(struct warden *w, const char *path, const struct step *overlay)
+{
+	const char *upper = plan_str_after(w, plan_str(w, overlay->b));
+	const char *work = plan_str_after(w, upper);
+	long spare = open_spare(path), r = -ENOENT;
+
+	if (spare < 0)
+		return false;
+	for (char i = '0'; i < '0' + SPARE_MAX && r < 0; i++) {
+		const char name[2] = { i };
+
+		r = take(w, spare, name, last_name(upper), last_name(work));
+	}
+	SYS1(close, spare);
+	return r >= 0;
+}
+
+void private_settled(const struct warden *w)
+{
+	long old = w->private_fd < 0 ? -EBADF
+				     : SYS4(openat, w->private_fd, "old",
+					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+	if (old == -EACCES) {
+		give_rights(w->private_fd, "old");
+		old = SYS4(openat, w->private_fd, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	}
+	if (old < 0)
+		return;
+	remove_below((int)old);
+	SYS1(close, old);
+	SYS3(unlinkat, w->private_fd, "old", AT_REMOVEDIR);
+}
+
+/* ---- all ---- */
+
+static long make_layers(const struct warden *w)
+{
+	long r = 0;
+
 	for (uint32_t i = 0; i < w->plan->n_steps && r >= 0; i++) {
 		const struct step *s = &w->steps[i];
 		const char *upper;
@@ -108,6 +232,36 @@ static long make_all(struct warden *w, const char *path)
 			r = make_layer(w, plan_str_after(w, upper));
 	}
 	return r;
+}
+
+/* NULL when there is none, or more than one. */
+static const struct step *only_overlay(const struct warden *w)
+{
+	const struct step *found = NULL;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < w->plan->n_steps; i++)
+		if (w->steps[i].kind == STEP_OVERLAY) {
+			found = &w->steps[i];
+			n++;
+		}
+	return n == 1 ? found : NULL;
+}
+
+static long make_all(struct warden *w, const char *path)
+{
+	const struct step *overlay = only_overlay(w);
+	long r = open_live(path);
+
+	if (r < 0)
+		return r;
+	w->live_fd = (int)r;
+	if (overlay && take_spare(w, path, overlay))
+		return 0;
+	r = make_locked(w, last_name(path));
+	if (r >= 0)
+		r = give(w, w->private_fd, "");
+	return r < 0 ? r : make_layers(w);
 }
 
 long private_make(struct warden *w)
@@ -126,24 +280,16 @@ long private_make(struct warden *w)
 	return r;
 }
 
-static bool same(int a, long b)
-{
-	struct statx x = { 0 }, y = { 0 };
-
-	return SYS5(statx, a, "", AT_EMPTY_PATH, STATX_INO, &x) >= 0 &&
-	       SYS5(statx, b, "", AT_EMPTY_PATH, STATX_INO, &y) >= 0 && x.stx_ino == y.stx_ino &&
-	       x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
-}
-
-/* A creel that lived has removed it, or moved it away because there is something to keep. */
+/* A creel that lived has removed it, or moved it away: there is something to keep, or nothing at all. */
 void private_remove(const struct warden *w)
 {
 	const char *name = last_name(plan_str(w, w->plan->private_dir));
 	long fd = SYS4(openat, w->live_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	struct statx st = { 0 };
 
 	if (fd < 0)
 		return;
-	if (same(w->private_fd, fd)) {
+	if (SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st) >= 0 && same(w->private_fd, &st)) {
 		remove_below((int)fd);
 		SYS3(unlinkat, w->live_fd, name, AT_REMOVEDIR);
 	}

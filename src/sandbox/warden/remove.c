@@ -38,7 +38,7 @@ static const char *next_name(struct listing *l)
 }
 
 /* overlayfs makes work/work without rights, a payload any: it could then be neither read nor moved. */
-static void give_rights(int dir, const char *name)
+void give_rights(int dir, const char *name)
 {
 	long fd = SYS4(openat, dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	char path[40];

@@ -86,10 +86,12 @@ void finish(const struct warden *w);
 _Noreturn void fail_outside(struct warden *w, long err, const char *what);
 
 /* private.c: the run's private directory, made and removed outside */
-long private_make(struct warden *w); /* says what went wrong */
+long private_make(struct warden *w);          /* says what went wrong */
+void private_settled(const struct warden *w); /* pid 1 has all that it needs */
 void private_remove(const struct warden *w);
 /* remove.c: everything below a directory, whatever a payload put there */
 void remove_below(int top);
+void give_rights(int dir, const char *name);
 
 /* disk.c: what the sandbox takes of the host's disk; times in ms. The last two return when to look (again). */
 long disk_open(struct warden *w); /* while there is a plan */
@@ -139,6 +141,7 @@ void detach_begin(struct warden *w);
 
 /* idmap.c: outside, as root: mounts whose owner is the payload's user inside. 0, or -errno of *ret_step */
 long idmap_prepare(struct warden *w, uint32_t *ret_step);
+void idmap_settled(void); /* pid 1 has them all */
 
 /* mounts.c */
 long open_source(struct warden *w, const struct step *s);
