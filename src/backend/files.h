@@ -25,8 +25,10 @@
 enum {
 	/* open */
 	FILES_APPEND = 1 << 0, /* write at the end, make the file when there is none; otherwise: read */
-	/* stat, list */
-	FILES_NOFOLLOW = 1 << 1,  /* of a link itself */
+	/* open, stat, list */
+	FILES_NOFOLLOW =
+		1
+		<< 1, /* a link at the end is not followed: open and list refuse it (-ELOOP, -ENOTDIR), stat is of it */
 	FILES_WITH_STAT = 1 << 2, /* list: size, times and rights too, not the type alone */
 	/* open for append, stage, mkdir */
 	FILES_PARENTS =

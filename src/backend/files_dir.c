@@ -126,7 +126,8 @@ int files_dir_parent(struct files *f, const char *path, bool make, char name[sta
 /* O_NONBLOCK: the path may name a FIFO, and nobody may be on the other end. */
 static int op_open(struct files *f, const char *path, unsigned flags, mode_t mode, struct files_stat *ret_st)
 {
-	int how = (flags & FILES_APPEND ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY) | O_NONBLOCK | O_NOCTTY;
+	int how = (flags & FILES_APPEND ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY) | O_NONBLOCK | O_NOCTTY |
+		  (flags & FILES_NOFOLLOW ? O_NOFOLLOW : 0);
 	_cleanup_close_ int fd = files_dir_open(f, path, how, mode), parent = FD_NONE;
 	char name[256];
 	int r;

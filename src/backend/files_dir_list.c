@@ -19,7 +19,7 @@ struct dirent_raw {
 
 static int put_entry(int dir, const struct dirent_raw *d, unsigned flags, files_each *each, void *ctx)
 {
-	struct files_entry entry = { .name = str_z(d->name), .st = { .mode = DTTOIF(d->type) } };
+	struct files_entry entry = { .name = str_z(d->name), .st = { .mode = (mode_t)DTTOIF(d->type) } };
 	struct stat st;
 
 	if (str_eq(entry.name, STR(".")) || str_eq(entry.name, STR("..")))
