@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "place.h"
+#include "yard.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #define OP(p, op, ...) ((p).files->ops->op((p).files, __VA_ARGS__))
 
-static int read_at(struct place *p, const char *path, char text[static 256], struct str *ret)
+static int read_at(struct yard *p, const char *path, char text[static 256], struct str *ret)
 {
 	_cleanup_close_ int fd = p->files->ops->open(p->files, path, 0, 0, NULL);
 	ssize_t n;
@@ -24,7 +24,7 @@ static int read_at(struct place *p, const char *path, char text[static 256], str
 	return 0;
 }
 
-static int write_at(struct place *p, const char *path, struct str text, unsigned flags)
+static int write_at(struct yard *p, const char *path, struct str text, unsigned flags)
 {
 	struct files_stage s = FILES_STAGE_NONE;
 	int r = p->files->ops->stage(p->files, path, FILES_PARENTS, 0666, &s);
@@ -48,33 +48,33 @@ static int write_at(struct place *p, const char *path, struct str text, unsigned
 
 TEST(files_an_absolute_path_stays_in_the_root_however_it_is_written)
 {
-	PLACE(p);
+	YARD(p);
 	char up[512] = "";
 	size_t n = 0;
 
-	place_put(p.root, "canary", STR("the sandbox's"), 0644);
+	yard_put(p.root, "canary", STR("the sandbox's"), 0644);
 	for (int i = 0; i < 64; i++)
 		n += (size_t)snprintf(up + n, sizeof(up) - n, "/..");
 	(void)snprintf(up + n, sizeof(up) - n, "/canary");
 	assert_int_equal(symlinkat("/canary", p.work, "absolute"), 0);
 	assert_int_equal(symlinkat("../../../canary", p.work, "relative"), 0);
 	/* The same link does lead out when nobody holds it back. */
-	PLACE_CHECK(p.work, "../../canary", STR(CANARY));
+	YARD_CHECK(p.work, "../../canary", STR(CANARY));
 
 	CHECK_READ(p, up, STR("the sandbox's"));
 	CHECK_READ(p, "/work/absolute", STR("the sandbox's"));
 	CHECK_READ(p, "/work/relative", STR("the sandbox's"));
 	assert_int_equal(write_at(&p, "/work/relative", STR("new"), 0), 0);
-	PLACE_CHECK(p.root, "canary", STR("new"));
+	YARD_CHECK(p.root, "canary", STR("new"));
 }
 
 TEST(files_a_relative_path_never_leaves_the_workspace)
 {
 	static const char *const out[] = { "../x", "a/../../x", "up/x", "abs", "abs/x" };
-	PLACE(p);
+	YARD(p);
 
-	place_put(p.root, "x", STR("outside"), 0644);
-	place_put(p.work, "y", STR("inside"), 0644);
+	yard_put(p.root, "x", STR("outside"), 0644);
+	yard_put(p.work, "y", STR("inside"), 0644);
 	assert_int_equal(mkdirat(p.work, "a", 0755), 0);
 	assert_int_equal(symlinkat("..", p.work, "up"), 0);
 	assert_int_equal(symlinkat("/", p.work, "abs"), 0);
@@ -91,15 +91,15 @@ TEST(files_a_relative_path_never_leaves_the_workspace)
 			CHECK_CASE(OP(p, mkdir, out[i], FILES_PARENTS, 0755) == -EXDEV, "mkdir %s", out[i]);
 		}
 	}
-	PLACE_CHECK(p.root, "x", STR("outside"));
+	YARD_CHECK(p.root, "x", STR("outside"));
 	CHECK_READ(p, "a/in", STR("inside"));
 	assert_int_equal(write_at(&p, "a/in", STR("through"), 0), 0);
-	PLACE_CHECK(p.work, "y", STR("through"));
+	YARD_CHECK(p.work, "y", STR("through"));
 }
 
 TEST(files_what_is_no_regular_file_is_refused_without_waiting)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stage s;
 
 	assert_int_equal(mkfifoat(p.work, "fifo", 0666), 0);
@@ -129,7 +129,7 @@ TEST(files_a_device_is_no_regular_file_either)
 
 TEST(files_links_that_lead_nowhere_are_told_apart)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stage s;
 
 	assert_int_equal(symlinkat("loop", p.work, "loop"), 0);
@@ -139,31 +139,31 @@ TEST(files_links_that_lead_nowhere_are_told_apart)
 	assert_int_equal(OP(p, open, "dangling", 0, 0, NULL), -ENOENT);
 	assert_int_equal(OP(p, stage, "dangling", 0, 0666, &s), -ENOENT);
 	assert_int_equal(write_at(&p, "dangling", STR("made"), 0), 0);
-	PLACE_CHECK(p.work, "not/there", STR("made"));
+	YARD_CHECK(p.work, "not/there", STR("made"));
 }
 
 TEST(files_a_file_that_is_replaced_keeps_mode_and_owner_and_nothing_is_left)
 {
-	PLACE(p);
+	YARD(p);
 	struct stat st;
 
-	place_put(p.work, "a", STR("old"), 0751);
+	yard_put(p.work, "a", STR("old"), 0751);
 	if (geteuid() == 0)
 		assert_int_equal(fchownat(p.work, "a", 12345, 54321, 0), 0);
 	assert_int_equal(write_at(&p, "a", STR("new"), FILES_SYNC), 0);
-	PLACE_CHECK(p.work, "a", STR("new"));
+	YARD_CHECK(p.work, "a", STR("new"));
 	assert_int_equal(fstatat(p.work, "a", &st, 0), 0);
 	assert_int_equal(st.st_mode & 07777, 0751);
 	if (geteuid() == 0) {
 		assert_int_equal(st.st_uid, 12345);
 		assert_int_equal(st.st_gid, 54321);
 	}
-	assert_int_equal(place_count(p.work), 1);
+	assert_int_equal(yard_count(p.work), 1);
 }
 
 TEST(files_a_new_file_gets_its_mode_minus_umask)
 {
-	PLACE(p);
+	YARD(p);
 	mode_t old = umask(027);
 	struct stat st;
 
@@ -175,28 +175,28 @@ TEST(files_a_new_file_gets_its_mode_minus_umask)
 
 TEST(files_a_stage_that_is_dropped_changes_nothing)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stage s;
 
-	place_put(p.work, "a", STR("old"), 0644);
+	yard_put(p.work, "a", STR("old"), 0644);
 	assert_int_equal(OP(p, stage, "a", 0, 0666, &s), 0);
 	assert_true(s.exists);
 	assert_int_equal(s.old.size, 3);
 	assert_int_equal(fd_write_all(s.fd, STR("new")), 0);
-	assert_int_equal(place_count(p.work), 1);
+	assert_int_equal(yard_count(p.work), 1);
 	p.files->ops->drop(p.files, &s);
 	assert_int_equal(s.fd, FD_NONE);
-	PLACE_CHECK(p.work, "a", STR("old"));
-	assert_int_equal(place_count(p.work), 1);
+	YARD_CHECK(p.work, "a", STR("old"));
+	assert_int_equal(yard_count(p.work), 1);
 }
 
 TEST(files_undo_brings_the_old_file_back_and_takes_a_new_one_away)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stage a, b;
 	struct stat before, after;
 
-	place_put(p.work, "a", STR("old"), 0644);
+	yard_put(p.work, "a", STR("old"), 0644);
 	assert_int_equal(fstatat(p.work, "a", &before, 0), 0);
 	assert_int_equal(OP(p, stage, "a", 0, 0666, &a), 0);
 	assert_int_equal(OP(p, stage, "b", 0, 0666, &b), 0);
@@ -204,45 +204,45 @@ TEST(files_undo_brings_the_old_file_back_and_takes_a_new_one_away)
 	assert_int_equal(fd_write_all(b.fd, STR("new b")), 0);
 	assert_int_equal(OP(p, commit, &a, FILES_KEEP_OLD), 0);
 	assert_int_equal(OP(p, commit, &b, FILES_KEEP_OLD | FILES_NEW), 0);
-	PLACE_CHECK(p.work, "a", STR("new a"));
-	PLACE_CHECK(p.work, "b", STR("new b"));
+	YARD_CHECK(p.work, "a", STR("new a"));
+	YARD_CHECK(p.work, "b", STR("new b"));
 	assert_int_equal(OP(p, undo, &b), 0);
 	assert_int_equal(OP(p, undo, &a), 0);
 	p.files->ops->drop(p.files, &a);
 	p.files->ops->drop(p.files, &b);
-	PLACE_CHECK(p.work, "a", STR("old"));
+	YARD_CHECK(p.work, "a", STR("old"));
 	assert_int_equal(fstatat(p.work, "a", &after, 0), 0);
 	assert_int_equal(before.st_ino, after.st_ino);
-	assert_int_equal(place_count(p.work), 1);
+	assert_int_equal(yard_count(p.work), 1);
 }
 
 TEST(files_kept_old_content_is_gone_after_drop)
 {
-	PLACE(p);
+	YARD(p);
 
-	place_put(p.work, "a", STR("old"), 0644);
+	yard_put(p.work, "a", STR("old"), 0644);
 	assert_int_equal(write_at(&p, "a", STR("new"), FILES_KEEP_OLD), 0);
-	PLACE_CHECK(p.work, "a", STR("new"));
-	assert_int_equal(place_count(p.work), 1);
+	YARD_CHECK(p.work, "a", STR("new"));
+	assert_int_equal(yard_count(p.work), 1);
 }
 
 TEST(files_new_never_replaces)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stage s;
 
-	place_put(p.work, "a", STR("old"), 0644);
+	yard_put(p.work, "a", STR("old"), 0644);
 	assert_int_equal(write_at(&p, "a", STR("new"), FILES_NEW), -EEXIST);
 	assert_int_equal(OP(p, stage, "b", 0, 0666, &s), 0);
-	place_put(p.work, "b", STR("came since"), 0644);
+	yard_put(p.work, "b", STR("came since"), 0644);
 	assert_int_equal(OP(p, commit, &s, FILES_NEW), -EEXIST);
 	assert_int_equal(OP(p, commit, &s, 0), -ESTALE);
 	p.files->ops->drop(p.files, &s);
-	PLACE_CHECK(p.work, "b", STR("came since"));
-	place_put(p.work, "c", STR("c"), 0644);
+	YARD_CHECK(p.work, "b", STR("came since"));
+	yard_put(p.work, "c", STR("c"), 0644);
 	assert_int_equal(OP(p, rename, "c", "a", FILES_NEW), -EEXIST);
 	assert_int_equal(OP(p, rename, "c", "a", 0), 0);
-	PLACE_CHECK(p.work, "a", STR("c"));
+	YARD_CHECK(p.work, "a", STR("c"));
 }
 
 struct names {
@@ -261,7 +261,7 @@ static int note(void *ctx, const struct files_entry *entry)
 
 TEST(files_a_list_has_every_name_once_and_can_be_ended)
 {
-	PLACE(p);
+	YARD(p);
 	struct names all = { .n = 0 }, some = { .stop_at = 3 };
 	char name[32];
 
@@ -278,14 +278,14 @@ TEST(files_a_list_has_every_name_once_and_can_be_ended)
 
 TEST(files_directories_rights_and_removal)
 {
-	PLACE(p);
+	YARD(p);
 	struct files_stat st;
 
 	assert_int_equal(OP(p, mkdir, "a/b/c", 0, 0755), -ENOENT);
 	assert_int_equal(OP(p, mkdir, "a/b/c", FILES_PARENTS, 0755), 0);
 	assert_int_equal(OP(p, mkdir, "a/b/c", FILES_PARENTS, 0755), 0);
 	assert_int_equal(OP(p, mkdir, "a/b/c", 0, 0755), -EEXIST);
-	place_put(p.work, "f", STR("x"), 0644);
+	yard_put(p.work, "f", STR("x"), 0644);
 	assert_int_equal(OP(p, mkdir, "f", FILES_PARENTS, 0755), -EEXIST);
 	assert_int_equal(OP(p, chmod, "f", 0700), 0);
 	assert_int_equal(OP(p, stat, "f", 0, &st), 0);
@@ -299,7 +299,7 @@ TEST(files_directories_rights_and_removal)
 
 TEST(files_names_and_paths_that_are_too_long_are_refused)
 {
-	PLACE(p);
+	YARD(p);
 	_cleanup_free_ char *path = malloc(70000);
 	struct files_stage s;
 
@@ -314,7 +314,7 @@ TEST(files_names_and_paths_that_are_too_long_are_refused)
 }
 
 /* Swaps "swap" between a directory, a link to the top of the host's tree and a link to the root, until killed. */
-static pid_t swapper(const struct place *p)
+static pid_t swapper(const struct yard *p)
 {
 	pid_t pid = fork();
 
@@ -328,14 +328,14 @@ static pid_t swapper(const struct place *p)
 
 TEST(files_a_link_that_is_swapped_in_on_the_way_never_leads_out)
 {
-	PLACE(p);
+	YARD(p);
 	char text[256];
 	struct str got = { 0 };
 	unsigned inside = 0, refused = 0;
 	pid_t pid;
 
 	assert_int_equal(mkdirat(p.work, "swap", 0755), 0);
-	place_put(p.work, "swap/canary", STR("inside"), 0644);
+	yard_put(p.work, "swap/canary", STR("inside"), 0644);
 	assert_int_equal(symlinkat("../..", p.work, "link"), 0);
 	pid = swapper(&p);
 	for (int i = 0; i < 20000; i++) {
@@ -357,13 +357,13 @@ TEST(files_a_link_that_is_swapped_in_on_the_way_never_leads_out)
 /* In a child, because the limit stays: a file that cannot grow beyond it is a disk that is full. */
 TEST(files_a_full_disk_leaves_the_old_content)
 {
-	PLACE(p);
+	YARD(p);
 	char big[8192];
 	int status = 0;
 	pid_t pid;
 
 	memset(big, 'n', sizeof(big));
-	place_put(p.work, "a", STR("old"), 0644);
+	yard_put(p.work, "a", STR("old"), 0644);
 	pid = fork();
 	if (pid == 0) {
 		struct rlimit small = { 4096, 4096 };
@@ -375,8 +375,8 @@ TEST(files_a_full_disk_leaves_the_old_content)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	PLACE_CHECK(p.work, "a", STR("old"));
-	assert_int_equal(place_count(p.work), 1);
+	YARD_CHECK(p.work, "a", STR("old"));
+	assert_int_equal(yard_count(p.work), 1);
 }
 
 TEST_MAIN()
