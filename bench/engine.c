@@ -23,7 +23,7 @@ struct engine {
 	struct decision decision;
 	struct profile profile;
 	struct cgroup_limits limits;
-	struct buf plan;
+	struct buf plan, serving;
 	int warden;
 };
 
@@ -98,6 +98,7 @@ struct engine *engine_open(const char *warden, const char *workspace, const char
 	arena_init(&g->arena, (size_t)16 << 20);
 	g->diags.arena = &g->arena;
 	buf_init(&g->plan, PLAN_MAX_BYTES);
+	buf_init(&g->serving, PLAN_MAX_BYTES);
 	g->warden = open(warden, O_RDONLY | O_CLOEXEC);
 	if (g->warden < 0)
 		measure_fail("'%s': %s", warden, strerror(errno));
@@ -117,6 +118,7 @@ struct engine *engine_close(struct engine *g)
 		return NULL;
 	(void)fd_close(g->warden);
 	buf_done(&g->plan);
+	buf_done(&g->serving);
 	arena_done(&g->arena);
 	free(g);
 	return NULL;
@@ -125,6 +127,20 @@ struct engine *engine_close(struct engine *g)
 const struct profile *engine_profile(const struct engine *g)
 {
 	return &g->profile;
+}
+
+void engine_serve(struct engine *g, struct warm *ret)
+{
+	const struct cgroup none = CGROUP_EMPTY;
+	struct profile p = g->profile;
+	struct err e = { 0 };
+
+	p.serve = true;
+	p.argv = p.env = (struct strs){ 0 };
+	if (g->serving.n == 0 && plan_build(&p, &g->serving, &e) < 0)
+		measure_fail("%s", e.msg);
+	if (warm_start(g->warden, buf_str(&g->serving), &none, ret, &e) < 0 || warm_ready(ret, &e) < 0)
+		measure_fail("%s", e.msg);
 }
 
 void engine_make_group(struct engine *g, struct engine_box *ret)

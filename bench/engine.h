@@ -8,6 +8,7 @@
 #include "model/profile.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/warm.h"
 
 struct engine;
 
@@ -21,6 +22,9 @@ struct engine_box {
 struct engine *engine_open(const char *warden, const char *workspace, const char *argument);
 struct engine *engine_close(struct engine *g);
 const struct profile *engine_profile(const struct engine *g);
+
+/* One that serves calls, with its walls standing. No group of its own. */
+void engine_serve(struct engine *g, struct warm *ret);
 
 /* The box's cgroup, where the host lets us have one. */
 void engine_make_group(struct engine *g, struct engine_box *ret);

@@ -39,6 +39,7 @@ struct profile_tty {
 
 struct profile {
 	/* what runs */
+	bool serve; /* nothing yet: calls are made later (sandbox/warm.h), and argv is empty */
 	struct strs argv, env;
 	struct str path; /* where argv[0] is looked for when it has no slash */
 	struct str cwd;

@@ -166,7 +166,12 @@ static void emit_ret_if_null(struct compiler *c, unsigned arg, uint32_t value)
 static void emit_prlimit_check(struct compiler *c)
 {
 	emit_load(c, arg_low(0));
-	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 10, 0);
+	emit_load(c, arg_low(1));
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, MARK_LOW, 2, 0);
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, MARK_HIGH, 1, 0);
+	emit_ret(c, RET_EPERM);
+	emit_ret_if_null(c, 2, RET_ALLOW);
 	emit_ret(c, RET_EPERM);
 	emit_load(c, arg_low(1));
 	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, RLIMIT_CORE, 1, 0);

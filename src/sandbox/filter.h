@@ -26,18 +26,18 @@ enum filter_action {
 	FILTER_SOCKET,      /* unix; inet stream and datagram with their usual protocols */
 	FILTER_SOCKETPAIR,  /* unix */
 	FILTER_PERSONALITY, /* ask, or the default */
-	FILTER_PRLIMIT,     /* oneself; the limit on cores stays as it is, whatever is asked */
-	FILTER_SETRLIMIT,   /* the same */
-	FILTER_SCHED,       /* not pid 1: who can starve it can outlive the deadline */
-	FILTER_PRIORITY,    /* not pid 1, not a whole user */
-	FILTER_IOPRIO,      /* the same */
-	FILTER_MKNOD,       /* files, pipes and sockets; no device, no whiteout of an overlay */
-	FILTER_MKNODAT,     /* the same */
-	FILTER_MODE1,       /* a mode in argument 1: neither setuid nor setgid */
-	FILTER_MODE2,       /* in argument 2 */
-	FILTER_OPEN,        /* the same for a file that is made: flags and mode in 1 and 2 */
-	FILTER_OPENAT,      /* in 2 and 3 */
-	FILTER_FCNTL,       /* no lease: whoever writes to the file outside would wait for us */
+	FILTER_PRLIMIT, /* oneself, but for reading what marks the calls; the limit on cores stays as it is, whatever is asked */
+	FILTER_SETRLIMIT, /* the same */
+	FILTER_SCHED,     /* not pid 1: who can starve it can outlive the deadline */
+	FILTER_PRIORITY,  /* not pid 1, not a whole user */
+	FILTER_IOPRIO,    /* the same */
+	FILTER_MKNOD,     /* files, pipes and sockets; no device, no whiteout of an overlay */
+	FILTER_MKNODAT,   /* the same */
+	FILTER_MODE1,     /* a mode in argument 1: neither setuid nor setgid */
+	FILTER_MODE2,     /* in argument 2 */
+	FILTER_OPEN,      /* the same for a file that is made: flags and mode in 1 and 2 */
+	FILTER_OPENAT,    /* in 2 and 3 */
+	FILTER_FCNTL,     /* no lease: whoever writes to the file outside would wait for us */
 	FILTER_ACTION_COUNT_
 };
 

@@ -49,11 +49,14 @@ static uint32_t expect_socket(uint32_t domain, uint32_t type, uint32_t protocol)
 	return allow_if(protocol == 0 || protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
 }
 
-/* Asking is fine; setting the limit on cores is said to be done, unless the old one is wanted back with it. */
+/*
+ * Asking is fine; setting the limit on cores is said to be done, unless the old one is wanted back with it. Of others only what
+ * marks the calls may be asked.
+ */
 static uint32_t expect_prlimit(uint32_t pid, uint32_t resource, uint64_t new_limit, uint64_t old_limit)
 {
 	if (pid != 0)
-		return RET_EPERM;
+		return allow_if(new_limit == 0 && (resource == MARK_LOW || resource == MARK_HIGH));
 	if (resource != RLIMIT_CORE || new_limit == 0)
 		return RET_ALLOW;
 	return old_limit == 0 ? RET_DONE : RET_EPERM;

@@ -31,6 +31,9 @@
 #define ASK_PERSONALITY 0xffffffffu
 #define SOCKET_TYPE_MASK 0xfu /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define WARDEN_PID 1u
+/* Limits that limit nothing any more; pid 1 reads in them which call a process belongs to (docs/decisions/007). */
+#define MARK_LOW ((uint32_t)RLIMIT_LOCKS)
+#define MARK_HIGH ((uint32_t)RLIMIT_RTTIME)
 /*
  * A file with these runs as its owner. On a writable workspace that is the caller, who may be root: nosuid holds inside, but
  * the file would lie in wait outside.

@@ -77,7 +77,7 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 	h->magic = PLAN_MAGIC;
 	h->version = PLAN_VERSION;
 	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0) |
-		   (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0);
+		   (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0) | (p->serve ? PLAN_F_SERVE : 0);
 	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
 		      CLONE_NEWUTS | CLONE_NEWCGROUP;
 	h->outer_uid = p->outer_uid;
@@ -135,7 +135,11 @@ static int check_input(const struct profile *p, struct err *e)
 {
 	int r = 0;
 
-	if (p->argv.n == 0)
+	if (p->serve && (p->argv.n || p->env.n || p->tty.streams))
+		return err_set(
+			e, ERR_USAGE,
+			"a sandbox that serves calls has no command, environment or terminal of its own: they come with each call");
+	if (!p->serve && p->argv.n == 0)
 		return err_set(e, ERR_USAGE, "no command");
 	if (p->argv.n > PLAN_MAX_ARGS || p->env.n > PLAN_MAX_ARGS)
 		return err_set(e, ERR_LIMIT, "%zu arguments and %zu variables: at most %u of each", p->argv.n,

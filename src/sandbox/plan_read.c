@@ -21,8 +21,9 @@ static bool head_valid(const struct plan_view *v)
 	return h->magic == PLAN_MAGIC && h->version == PLAN_VERSION && h->size == v->bytes.n &&
 	       h->size <= PLAN_MAX_BYTES && h->n_steps <= PLAN_MAX_STEPS && h->steps % 8 == 0 &&
 	       within(v, h->steps, (uint64_t)h->n_steps * sizeof(struct step)) && h->strings % 8 == 0 &&
-	       h->n_strings > 0 && within(v, h->strings, h->n_strings) && h->argc > 0 &&
-	       h->argc <= PLAN_MAX_ARGS && h->envc <= PLAN_MAX_ARGS && h->argv % 4 == 0 && h->env % 4 == 0 &&
+	       h->n_strings > 0 && within(v, h->strings, h->n_strings) &&
+	       (h->argc > 0) == !(h->flags & PLAN_F_SERVE) && h->argc <= PLAN_MAX_ARGS &&
+	       h->envc <= PLAN_MAX_ARGS && h->argv % 4 == 0 && h->env % 4 == 0 &&
 	       within(v, h->argv, 4ull * h->argc) && within(v, h->env, 4ull * h->envc);
 }
 

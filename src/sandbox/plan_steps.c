@@ -10,6 +10,8 @@
 #define CAP_KILL_ 5
 #define CAP_SETGID_ 6
 #define CAP_SETUID_ 7
+#define CAP_SYS_PTRACE_ 19
+#define CAP_SYS_RESOURCE_ 24
 
 #define ROOT_SIZE (4ull << 20)  /* for what we put there; the scratch directories come on top */
 #define MASK_FILE "/dev/.empty" /* ours, in the new root, where it is sealed */
@@ -255,6 +257,19 @@ static void add_tty(struct plan_build *b)
 }
 
 /*
+ * What pid 1 keeps for itself, in the sandbox's own user namespace. One that serves has to see every process of a call, also
+ * one that hides (prctl(PR_SET_DUMPABLE)), and to read the limits of another user's.
+ */
+static uint64_t kept_caps(const struct profile *p)
+{
+	uint64_t two = 1u << CAP_KILL_ | 1u << CAP_SETGID_ | 1u << CAP_SETUID_;
+
+	if (!p->serve)
+		return p->two_users ? two : 0;
+	return (p->two_users ? two | 1u << CAP_SYS_RESOURCE_ : 0) | 1u << CAP_SYS_PTRACE_;
+}
+
+/*
  * The order is the security argument. Mounts come first, while we may mount; the root is sealed and the host's tree is
  * gone before anything of the payload is looked at; capabilities go after the last step that needs one; the filter comes
  * last, because it also binds the warden.
@@ -279,7 +294,6 @@ int plan_add_steps(struct plan_build *b, struct err *e)
 	(void)plan_add(b, STEP_NO_NEW_PRIVS, STR(""), STR(""));
 	add_landlock(b);
 	(void)plan_add(b, STEP_NET, STR(""), STR("")); /* late: the longer it is made beside us, the better */
-	add_x(b, STEP_CAPS, STR(""),
-	      p->two_users ? 1u << CAP_KILL_ | 1u << CAP_SETGID_ | 1u << CAP_SETUID_ : 0, 0);
+	add_x(b, STEP_CAPS, STR(""), kept_caps(p), 0);
 	return add_filter(b, e);
 }

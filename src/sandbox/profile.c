@@ -166,13 +166,14 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 
 	*ret = (struct profile){ .argv = in->argv,
 				 .env = in->env,
+				 .serve = in->serve,
 				 .cwd = d->workdir,
 				 .tty = in->tty,
 				 .private_dir = in->private_dir,
 				 .hostname = STR("sandbox") };
-	if (in->argv.n == 0 || in->argv.v[0].n == 0)
+	if (!in->serve && (in->argv.n == 0 || in->argv.v[0].n == 0))
 		return err_set(e, ERR_USAGE, "no command");
-	if (!memchr(in->argv.v[0].p, '/', in->argv.v[0].n))
+	if (!in->serve && !memchr(in->argv.v[0].p, '/', in->argv.v[0].n))
 		ret->path = STR("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	fill_users(in, ret);
 	fill_limits(d, ret);

@@ -14,6 +14,7 @@
 struct profile_input {
 	const struct decision *decision;
 	struct strs argv, env;  /* NAME=value, ready */
+	bool serve;             /* neither: calls are made later (sandbox/warm.h) */
 	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
 	struct str private_dir; /* the warden makes it: upper and work of overlays lie in it */
 	struct profile_tty tty;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC 0x6e616c70u /* "plan" */
-#define PLAN_VERSION 4u
+#define PLAN_VERSION 5u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
 #define PLAN_MAX_ARGS 65536u /* arguments, and variables */
@@ -92,6 +92,7 @@ enum plan_flag {
 	PLAN_F_TTY = 1,
 	PLAN_F_PARENT_MAPS = 2,   /* creel is root: two uids, the map is written from outside */
 	PLAN_F_TIME_OPTIONAL = 8, /* policy can do without clocks of its own */
+	PLAN_F_SERVE = 16,        /* no payload of its own: pid 1 starts what it is asked to (wire_serve.h) */
 };
 
 struct plan_header {
@@ -156,7 +157,7 @@ enum probe {
 enum warden_msg {
 	MSG_NONE = 0,
 	/* warden -> creel */
-	MSG_READY, /* walls stand; the payload starts now */
+	MSG_READY, /* walls stand; the payload starts now, or requests are served */
 	MSG_FAILED,
 	MSG_EXIT,
 	MSG_SKIPPED, /* an optional source is missing: value = step */

@@ -27,7 +27,12 @@ struct cmsg_ {
 #define MSG_NOSIGNAL_ 0x4000
 #define MSG_CMSG_CLOEXEC_ 0x40000000
 
-static long send_with(int socket, void *bytes, size_t n, int fd_to_pass)
+#define MSG_DONTWAIT_ 0x40
+#define MSG_CTRUNC_ 8
+#define MSG_TRUNC_ 0x20
+#define TAKE_FDS 8
+
+static long send_with(int socket, void *bytes, size_t n, int fd_to_pass, int flags)
 {
 	struct iovec_ iov = { bytes, n };
 	struct cmsg_ c = { .len = sizeof(size_t) + 3 * sizeof(int),
@@ -40,19 +45,19 @@ static long send_with(int socket, void *bytes, size_t n, int fd_to_pass)
 		m.control = &c;
 		m.controllen = sizeof(c);
 	}
-	return SYS3(sendmsg, socket, &m, MSG_NOSIGNAL_);
+	return SYS3(sendmsg, socket, &m, MSG_NOSIGNAL_ | flags);
 }
 
 long control_send(const struct warden_report *r, int fd_to_pass)
 {
 	struct warden_report copy = *r;
 
-	return send_with(WARDEN_FD_CONTROL, &copy, sizeof(copy), fd_to_pass);
+	return send_with(WARDEN_FD_CONTROL, &copy, sizeof(copy), fd_to_pass, 0);
 }
 
 long life_send(const struct warden *w, uint32_t what, int fd_to_pass)
 {
-	return send_with(w->life[1], &what, sizeof(what), fd_to_pass);
+	return send_with(w->life[1], &what, sizeof(what), fd_to_pass, 0);
 }
 
 static uint32_t bit_of(uint32_t what)
@@ -105,6 +110,48 @@ long control_recv(struct warden_report *r, int flags)
 	if (n == 0)
 		return -EPIPE;
 	return n == (long)sizeof(*r) ? 0 : n < 0 ? n : -EPROTO;
+}
+
+long control_put(const void *bytes, size_t n, int fd_to_pass)
+{
+	void *from;
+
+	memcpy(&from, &bytes, sizeof(from)); /* sendmsg(2) does not write to it */
+	return send_with(WARDEN_FD_CONTROL, from, n, fd_to_pass, MSG_DONTWAIT_);
+}
+
+struct cmsg_many {
+	size_t len;
+	int level, type;
+	int fd[TAKE_FDS];
+};
+
+/* Too many descriptors, or bytes, or anything else beside: all are closed, and it is no message. */
+static long give_back(int *fds, unsigned *n_fds, long err)
+{
+	while (*n_fds > 0)
+		SYS1(close, fds[--*n_fds]);
+	return err;
+}
+
+long control_take(void *bytes, size_t max, int *fds, unsigned max_fds, unsigned *ret_fds)
+{
+	struct iovec_ iov = { bytes, max };
+	struct cmsg_many c = { 0 };
+	struct msghdr_ m = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
+	long n = SYS3(recvmsg, WARDEN_FD_CONTROL, &m, MSG_CMSG_CLOEXEC_ | MSG_DONTWAIT_);
+	const size_t head = sizeof(c) - sizeof(c.fd);
+
+	*ret_fds = 0;
+	if (n < 0)
+		return n == -EINTR ? -EAGAIN : n;
+	if (m.controllen >= head && c.level == SOL_SOCKET_ && c.type == SCM_RIGHTS_ && c.len >= head)
+		*ret_fds = (unsigned)((c.len - head) / sizeof(int));
+	if (*ret_fds <= max_fds && !(m.flags & (MSG_CTRUNC_ | MSG_TRUNC_))) {
+		memcpy(fds, c.fd, *ret_fds * sizeof(int));
+		return n;
+	}
+	return give_back(c.fd, ret_fds, -EMSGSIZE);
 }
 
 void complain(struct warden *w, uint32_t step, long err, const char *what)

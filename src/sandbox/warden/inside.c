@@ -141,5 +141,7 @@ _Noreturn void inside(struct warden *w)
 		if (r < 0)
 			fail(w, i, r, NULL);
 	}
+	if (w->plan->flags & PLAN_F_SERVE)
+		serve(w);
 	die(payload_serve(w, payload_start(w)));
 }

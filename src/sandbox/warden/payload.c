@@ -39,7 +39,7 @@ static long fill(struct warden *w, char **out, uint32_t at, uint32_t n)
 }
 
 /* The search that a shell makes: the first that can be executed; EACCES is remembered, ENOENT is not. */
-static long exec_in_path(const char *path)
+static long exec_in_path(const char *path, char **argv, char **env)
 {
 	long err = -ENOENT;
 	char full[4096];
@@ -55,16 +55,21 @@ static long exec_in_path(const char *path)
 				full[at++] = *path;
 		full[at] = '\0';
 		text_put(full, sizeof(full), &at, "/");
-		text_put(full, sizeof(full), &at, argv_[0]);
+		text_put(full, sizeof(full), &at, argv[0]);
 		if (at + 1 == sizeof(full))
 			continue; /* cut: it would be another file's name */
-		r = SYS3(execve, full, argv_, env_);
+		r = SYS3(execve, full, argv, env);
 		if (r != -ENOENT && r != -ENOTDIR)
 			err = r;
 		if (r == -ENOEXEC || r == -E2BIG)
 			return r;
 	}
 	return err;
+}
+
+long exec_program(const char *path, char **argv, char **env)
+{
+	return *path ? exec_in_path(path, argv, env) : SYS3(execve, argv[0], argv, env);
 }
 
 static long keep_capabilities(uint32_t kept)
@@ -75,7 +80,7 @@ static long keep_capabilities(uint32_t kept)
 	return SYS2(capset, &head, data);
 }
 
-static long become_payload(const struct plan_header *p)
+long become_payload(const struct plan_header *p)
 {
 	long r = 0;
 
@@ -138,8 +143,9 @@ static int child(void *arg)
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
 	SYS1(umask, w->umask);
 	w->said->step = STEP_COUNT_ + 2;
-	w->said->err = w->plan->path ? exec_in_path(plan_str(w, w->plan->path))
-				     : SYS3(execve, argv_[0], argv_, env_);
+	if (w->plan->flags & PLAN_F_SERVE)
+		return 0; /* the walls hold: that is all */
+	w->said->err = exec_program(w->plan->path ? plan_str(w, w->plan->path) : "", argv_, env_);
 	return 127;
 }
 
@@ -149,16 +155,20 @@ static int child(void *arg)
  */
 static void settle(struct warden *w)
 {
+	long dumpable = SYS5(prctl, PR_GET_DUMPABLE, 0, 0, 0, 0);
 	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 
-	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS)
+	/* Each later child would show our memory to the calls that run by then, until it is executed. */
+	if (dumpable == 1 && w->plan->flags & PLAN_F_SERVE)
+		fail(w, 0, -EPERM, "serve calls while fs.suid_dumpable is 1; fix: sysctl fs.suid_dumpable=0");
+	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS && !(w->plan->flags & PLAN_F_SERVE))
 		r = keep_capabilities(1u << CAP_KILL);
 	if (r < 0)
 		fail(w, 0, r, "close pid 1 to others");
 }
 
 /* Before the payload starts: what cannot be watched over must not run. */
-static void open_signals(struct warden *w)
+void open_signals(struct warden *w)
 {
 	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1);
 	long fd = SYS4(signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
@@ -172,37 +182,69 @@ static void open_signals(struct warden *w)
  * Before Linux 6.2, a process that shares our memory cannot enter a time namespace: there it gets a copy, and one page in
  * common. Either way we are stopped until it has executed or ended.
  */
-static long spawn(struct warden *w)
+static long spawn_copy(struct warden *w, int (*fn)(void *))
 {
 	void *top = child_stack + sizeof(child_stack);
 	long pid, page;
 
-	w->own_said = (struct child_said){ 0 };
-	w->said = &w->own_said;
-	pid = spawn_vm(child, w, top, CLONE_VM | CLONE_VFORK | SIGCHLD);
-	if (pid != -EINVAL || !w->report.time_ns)
-		return pid;
 	page = SYS6(mmap, 0, sizeof(*w->said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page < 0 && page > -4096)
 		return page;
 	w->said = (void *)page; /* an address from the kernel: NOLINT(performance-no-int-to-ptr) */
-	pid = spawn_vm(child, w, top, CLONE_VFORK | SIGCHLD);
+	pid = spawn_vm(fn, w, top, CLONE_VFORK | SIGCHLD, NULL);
 	w->own_said = *w->said;
 	w->said = &w->own_said;
 	SYS2(munmap, page, sizeof(*w->said));
 	return pid;
 }
 
-long payload_start(struct warden *w)
+/*
+ * Like CLONE_VFORK, but not for ever: a process of an earlier call may stop the new one (SIGSTOP cannot be blocked) before it is
+ * executed. Whoever does that loses the call, and not pid 1.
+ */
+static void wait_for_exec(long pid, int *shares_memory)
 {
-	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
-	long pid, r = fill(w, argv_, w->plan->argv, w->plan->argc);
+	const struct __kernel_timespec patience = { .tv_sec = 2 };
+
+	while (__atomic_load_n(shares_memory, __ATOMIC_ACQUIRE))
+		if (SYS6(futex, shares_memory, 0 /* FUTEX_WAIT */, 1, &patience, 0, 0) == -ETIMEDOUT)
+			SYS2(kill, pid, SIGKILL);
+}
+
+long spawn_child(struct warden *w, int (*fn)(void *))
+{
+	const bool serving = w->plan->flags & PLAN_F_SERVE;
+	static int shares_memory; /* 1; the kernel makes it 0 */
+	long pid;
+
+	w->own_said = (struct child_said){ 0 };
+	w->said = &w->own_said;
+	shares_memory = 1;
+	pid = spawn_vm(fn, w, child_stack + sizeof(child_stack),
+		       CLONE_VM | (serving ? CLONE_CHILD_CLEARTID : CLONE_VFORK) | SIGCHLD, &shares_memory);
+	if (pid == -EINVAL && w->report.time_ns)
+		return spawn_copy(w, fn);
+	if (pid > 0 && serving)
+		wait_for_exec(pid, &shares_memory);
+	return pid;
+}
+
+static void fill_command(struct warden *w)
+{
+	long r = fill(w, argv_, w->plan->argv, w->plan->argc);
 
 	if (r >= 0)
 		r = fill(w, env_, w->plan->env, w->plan->envc);
-	if (r < 0 || !argv_[0])
+	if (r < 0 || !argv_[0] != !!(w->plan->flags & PLAN_F_SERVE))
 		fail(w, 0, r < 0 ? r : -EINVAL, "too many arguments");
-	r = task_end(&w->detach);
+}
+
+long payload_start(struct warden *w)
+{
+	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
+	long pid, r = task_end(&w->detach);
+
+	fill_command(w);
 	if (r < 0)
 		fail(w, 0, r, "take the host's tree away");
 	life_wait(w, LIFE_READY);
@@ -210,7 +252,7 @@ long payload_start(struct warden *w)
 	if (!w->has_net)
 		fail(w, 0, -EINVAL, "the plan does not enter its network namespace");
 	open_signals(w);
-	pid = spawn(w);
+	pid = spawn_child(w, child);
 	if (pid < 0)
 		fail(w, 0, pid, "start the payload");
 	w->report.probes = w->said->probes;
@@ -224,8 +266,10 @@ long payload_start(struct warden *w)
 	return pid;
 }
 
-static uint64_t usec(const struct __kernel_old_timeval *t)
+uint64_t usec(const void *timeval)
 {
+	const struct __kernel_old_timeval *t = timeval;
+
 	return (uint64_t)t->tv_sec * 1000000u + (uint64_t)t->tv_usec;
 }
 
@@ -307,7 +351,7 @@ static bool reap(struct warden *w, long payload)
 }
 
 /* Number, code and sender of a signal from our parent, which has no pid in here. Anybody inside can send one, too. */
-static bool from_outside(const uint32_t info[32], uint32_t sig)
+bool signal_from_outside(const uint32_t info[32], uint32_t sig)
 {
 	return info[0] == sig && info[2] == 0 /* SI_USER */ && info[3] == 0;
 }
@@ -317,7 +361,7 @@ static void take_signal(long fd, long payload)
 	uint32_t info[32] = { 0 }; /* struct signalfd_siginfo */
 
 	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info))
-		if (from_outside(info, SIGTERM)) {
+		if (signal_from_outside(info, SIGTERM)) {
 			SYS2(kill, -1, SIGTERM);
 			SYS2(kill, -payload, SIGCONT);
 		}

@@ -108,12 +108,13 @@ __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 #if defined(__x86_64__)
 __asm__(".text\n.global _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall warden_start\n");
 
-/* long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags) */
+/* long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid) */
 __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
+	"\tmov %r8,%r10\n" /* cleared when the child has left our memory, with CLONE_CHILD_CLEARTID */
 	"\tmov %rdi,%r8\n\tmov %rsi,%r9\n"
 	"\tmov %rdx,%rsi\n" /* child's stack */
 	"\tmov %rcx,%rdi\n" /* flags */
-	"\txor %edx,%edx\n\txor %r10d,%r10d\n"
+	"\txor %edx,%edx\n"
 	"\tmov $56,%eax\n" /* clone */
 	"\tpush %r8\n\tpush %r9\n"
 	"\tmov %r8,-8(%rsi)\n\tmov %r9,-16(%rsi)\n"
@@ -131,7 +132,7 @@ __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
 __asm__(".text\n.global _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tand sp,x0,#-16\n\tb warden_start\n");
 __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
 	"\tstp x0,x1,[x2,#-16]!\n"
-	"\tmov x0,x3\n\tmov x1,x2\n\tmov x2,#0\n\tmov x3,#0\n\tmov x4,#0\n\tmov x8,#220\n\tsvc #0\n"
+	"\tmov x0,x3\n\tmov x1,x2\n\tmov x2,#0\n\tmov x3,#0\n\tmov x8,#220\n\tsvc #0\n"
 	"\tcbz x0,1f\n\tret\n"
 	"1:\tmov x29,#0\n\tldp x1,x0,[sp],#16\n\tblr x1\n\tmov x8,#93\n\tsvc #0\n");
 #endif

@@ -20,7 +20,7 @@ long task_begin(struct task *t, task_fn *work)
 {
 	t->work = work;
 	t->result = -ECHILD; /* stays so when it is killed */
-	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack), CLONE_VM | CLONE_FILES | SIGCHLD);
+	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack), CLONE_VM | CLONE_FILES | SIGCHLD, NULL);
 	return t->pid < 0 ? t->pid : 0;
 }
 

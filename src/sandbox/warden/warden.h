@@ -67,6 +67,8 @@ struct warden {
 	const char *const
 		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
+	int proc_fd;                       /* serving: /proc, for mark.c */
+	uint64_t mark_top;                 /* and the highest that the second mark can be */
 	struct warden_report report;
 };
 
@@ -75,7 +77,7 @@ int warden_main(const char *const *args);
 long plan_wait(struct warden *w);
 void plan_forget(struct warden *w);
 _Noreturn void die(int code);
-long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags);
+long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid);
 
 /* inside.c: pid 1 of the sandbox; outside.c: its parent on the host */
 _Noreturn void inside(struct warden *w);
@@ -117,6 +119,9 @@ void life_wait(struct warden *w, uint32_t what);
 int life_tree(struct warden *w, uint32_t step);
 long control_send(const struct warden_report *r, int fd_to_pass);
 long control_recv(struct warden_report *r, int flags);
+/* Never waits: -EAGAIN. The bytes of one message, and the descriptors that came with it. */
+long control_take(void *bytes, size_t max, int *fds, unsigned max_fds, unsigned *ret_fds);
+long control_put(const void *bytes, size_t n, int fd_to_pass);
 void complain(struct warden *w, uint32_t step, long err, const char *what);
 /* Says what failed and ends the process. */
 _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what);
@@ -153,3 +158,27 @@ uint64_t probe_all(const struct warden *w);
 /* payload.c */
 long payload_start(struct warden *w);
 int payload_serve(struct warden *w, long payload);
+/* In the process that is to be executed: the payload's user, without capabilities. */
+long become_payload(const struct plan_header *p);
+/* The search that a shell makes, when there is a path; argv[0] itself otherwise. Returns only with -errno. */
+long exec_program(const char *path, char **argv, char **env);
+/*
+ * A child that shares our memory and runs fn(w) on its own stack. Returns when it has been executed or has ended, or after so long
+ * that somebody must have stopped it: then it has been killed. What it said is in *w->said.
+ */
+long spawn_child(struct warden *w, int (*fn)(void *));
+void open_signals(struct warden *w);
+bool signal_from_outside(const uint32_t info[32], uint32_t sig);
+uint64_t usec(const void *timeval);
+
+/* serve.c: requests, instead of one payload */
+_Noreturn void serve(struct warden *w);
+/* call.c */
+struct request;
+long call_start(struct warden *w, struct request *r, const int fds[3]);
+/* mark.c: which call a process belongs to */
+long mark_open(struct warden *w);
+long mark_self(const struct warden *w, uint64_t id);
+/* For each process that may belong to a call; returns how many were signalled: those for which `wanted` says so. */
+typedef bool mark_wanted(uint64_t low, uint64_t high);
+uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig);

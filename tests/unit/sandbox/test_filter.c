@@ -15,7 +15,7 @@
 /* Every constant that a check compares with, its neighbours, and things that are none of them. */
 /* clang-format off */
 static const uint64_t values[] = {
-	0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 16, 17, 31, 0x80, 0x100, 0xfff, SOCK_STREAM | SOCK_CLOEXEC, SOCK_RAW | SOCK_NONBLOCK,
+	0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 14, 15, 16, 17, 31, 0x80, 0x100, 0xfff, SOCK_STREAM | SOCK_CLOEXEC, SOCK_RAW | SOCK_NONBLOCK,
 	CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET | CLONE_VM, CLONE_VM | CLONE_FILES, 262,
 	TIOCSTI, TIOCSTI + 1, TIOCLINUX_, TIOCSETD, TIOCGWINSZ,
 	S_IFIFO | 0600, S_IFREG | 0644, S_IFSOCK, S_IFCHR | 0666, S_IFBLK, S_IFDIR,
@@ -350,6 +350,9 @@ TEST(filter_leaves_pid_1_and_the_core_limit_alone)
 	assert_int_equal(expect_named("ioprio_set", 1, 1, 0), RET_EPERM);
 	assert_int_equal(expect_named("ioprio_set", 3, 0, 0), RET_EPERM);
 	assert_int_equal(expect_named("prlimit64", 1, RLIMIT_NOFILE, 0), RET_EPERM);
+	assert_int_equal(expect_named("prlimit64", 1, RLIMIT_LOCKS, 0), RET_ALLOW);
+	assert_int_equal(expect_named("prlimit64", 1, RLIMIT_RTTIME, 0), RET_ALLOW);
+	assert_int_equal(expect_named("prlimit64", 1, RLIMIT_LOCKS, 8), RET_EPERM);
 	assert_int_equal(expect_named("prlimit64", 0, RLIMIT_NOFILE, 8), RET_ALLOW);
 	assert_int_equal(expect_named("prlimit64", 0, RLIMIT_CORE, 0), RET_ALLOW);
 	assert_int_equal(expect_named("prlimit64", 0, RLIMIT_CORE, 8), SECCOMP_RET_ERRNO | 0);

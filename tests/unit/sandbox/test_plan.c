@@ -112,9 +112,9 @@ TEST(plan_builds_the_tree_then_seals_it_then_leaves_the_host)
 
 /* Kinds that appear once, in the order in which they must appear. */
 static const enum step_kind order[] = {
-	STEP_ROOT,         STEP_DEVPTS,   STEP_PROC,          STEP_SEAL,    STEP_PIVOT,
-	STEP_TTY,          STEP_HOSTNAME, STEP_KEYRING,       STEP_CHDIR,
-	STEP_NO_NEW_PRIVS, STEP_LANDLOCK, STEP_LANDLOCK_SELF, STEP_NET, STEP_CAPS,    STEP_SECCOMP,
+	STEP_ROOT,     STEP_DEVPTS,        STEP_PROC,    STEP_SEAL,  STEP_PIVOT,
+	STEP_TTY,      STEP_HOSTNAME,      STEP_KEYRING, STEP_CHDIR, STEP_NO_NEW_PRIVS,
+	STEP_LANDLOCK, STEP_LANDLOCK_SELF, STEP_NET,     STEP_CAPS,  STEP_SECCOMP,
 };
 
 TEST(plan_takes_its_walls_in_the_one_right_order)
@@ -436,6 +436,22 @@ TEST(plan_leaves_pid_1_capabilities_only_to_change_users)
 			 1 << 5 | 1 << 6 | 1 << 7); /* kill, setgid, setuid */
 	assert_true(two.v.head.flags & PLAN_F_PARENT_MAPS);
 	assert_int_equal(two.v.head.warden_outer_uid, 777);
+}
+
+TEST(plan_that_serves_has_no_command_and_lets_pid_1_see_every_process)
+{
+	WORLD(one);
+	WORLD(two);
+
+	one.p.serve = two.p.serve = two.p.two_users = true;
+	one.p.argv = one.p.env = two.p.argv = two.p.env = (struct strs){ 0 };
+	world_build(&one);
+	world_build(&two);
+	assert_true(one.v.head.flags & PLAN_F_SERVE);
+	assert_int_equal(one.v.head.argc, 0);
+	assert_int_equal(the_step(&one.v, STEP_CAPS, NULL).x, 1 << 19); /* ptrace */
+	assert_int_equal(the_step(&two.v, STEP_CAPS, NULL).x,
+			 1 << 5 | 1 << 6 | 1 << 7 | 1 << 19 | 1 << 24); /* and resource */
 }
 
 TEST(plan_sets_the_limits_of_the_profile)

@@ -33,6 +33,19 @@ TEST(plan_refuses_an_empty_command)
 	check_refused(&w, ERR_USAGE, "no command");
 }
 
+TEST(plan_that_serves_takes_no_command_environment_or_terminal)
+{
+	for (int i = 0; i < 3; i++) {
+		WORLD(w);
+
+		w.p.serve = true;
+		w.p.argv.n = i == 0;
+		w.p.env.n = i == 1;
+		w.p.tty.streams = i == 2;
+		check_refused(&w, ERR_USAGE, "come with each call");
+	}
+}
+
 TEST(plan_refuses_a_hundred_thousand_arguments_and_takes_what_it_promises)
 {
 	struct str *many = calloc(100000, sizeof(*many));

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call: from a request to a program that runs. The walls stand already and are inherited; what is set here is who it is, what it
+ * belongs to, its limits and its streams.
+ */
+#include "sandbox/warden/request.h"
+#include "sandbox/warden/warden.h"
+
+#include <asm/ioctls.h>
+#include <asm/resource.h>
+#include <linux/fcntl.h>
+#include <linux/signal.h>
+
+static char *argv_[SERVE_ARGS_MAX + 1], *env_[SERVE_ARGS_MAX + 1]; /* pages that are not used cost nothing */
+
+/* What the child takes from us; one at a time. */
+static struct {
+	const struct request *r;
+	int fds[3]; /* negative: /dev/null, which we have there ourselves, or the terminal */
+} next;
+
+static bool limit_allowed(uint32_t resource)
+{
+	return resource < RLIM_NLIMITS && resource != RLIMIT_CORE && resource != RLIMIT_LOCKS &&
+	       resource != RLIMIT_RTTIME;
+}
+
+static long set_limit(struct serve_limit l)
+{
+	uint64_t old[2] = { 0 }, lim[2] = { l.value, l.value };
+	long r = limit_allowed(l.resource) ? SYS4(prlimit64, 0, l.resource, 0, old) : -EINVAL;
+
+	/* Never raised: what the sandbox was given is the ceiling. */
+	if (r >= 0 && old[1] < l.value)
+		lim[0] = lim[1] = old[1];
+	return r < 0 ? r : SYS4(prlimit64, 0, l.resource, lim, 0);
+}
+
+static long set_limits(const struct request *r)
+{
+	long ret = 0;
+
+	for (uint32_t i = 0; i < r->head.n_limits && ret >= 0; i++)
+		ret = set_limit(request_limit(r, i));
+	return ret;
+}
+
+/*
+ * A domain below the common one: whoever is in it cannot look into what is beside it. What it forbids by itself is forbidden already.
+ */
+static long stand_apart(const struct warden *w)
+{
+	const uint64_t make_block = 1u << 11;
+	long fd = w->landlock_abi ? SYS3(landlock_create_ruleset, &make_block, sizeof(make_block), 0)
+				  : -EOPNOTSUPP;
+	long r = fd < 0 ? fd : SYS2(landlock_restrict_self, fd, 0);
+
+	if (fd >= 0)
+		SYS1(close, fd);
+	return r;
+}
+
+/* As the payload's user, whose it then is. The master goes out at once: we keep nothing of it. */
+static long make_terminal(const struct serve_request *h)
+{
+	const uint16_t size[4] = { h->rows, h->columns, 0, 0 };
+	struct serve_event say = { .msg = SERVE_PTY, .id = h->id };
+	int unlock = 0;
+	long slave, r, master = SYS4(openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0);
+
+	if (master < 0)
+		return master;
+	r = SYS3(ioctl, master, TIOCSPTLCK, &unlock);
+	slave = r < 0 ? r : SYS3(ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	r = slave < 0 ? slave : SYS3(ioctl, master, TIOCSWINSZ, size);
+	if (r >= 0)
+		r = SYS3(ioctl, slave, TIOCSCTTY, 0);
+	for (int fd = 0; fd <= 2 && r >= 0; fd++)
+		if (next.fds[fd] < 0)
+			r = SYS3(dup3, slave, fd, 0);
+	return r < 0 ? r : control_put(&say, sizeof(say), (int)master);
+}
+
+static long take_streams(void)
+{
+	long r = 0;
+
+	for (int fd = 0; fd <= 2 && r >= 0; fd++)
+		if (next.fds[fd] >= 0)
+			r = SYS3(dup3, next.fds[fd], fd, 0);
+	return r;
+}
+
+/* Everything but the user: as long as that is the warden's, where there are two, nobody inside can stop us. */
+static long prepare(const struct warden *w)
+{
+	const struct serve_request *h = &next.r->head;
+	long r = SYS0(setsid);
+
+	if (r >= 0)
+		r = take_streams();
+	if (r >= 0)
+		r = mark_self(w, h->id);
+	if (r >= 0)
+		r = set_limits(next.r);
+	if (r >= 0 && h->flags & SERVE_F_APART)
+		r = stand_apart(w);
+	return r;
+}
+
+/* Shares our memory until it executes: it may write into *w->said and nothing else. */
+static int child(void *arg)
+{
+	struct warden *w = arg;
+	const struct serve_request *h = &next.r->head;
+	uint64_t no_signals = 0;
+	long r = prepare(w);
+
+	SYS1(umask, h->umask);
+	if (r >= 0)
+		r = become_payload(w->plan);
+	if (r >= 0 && h->flags & SERVE_F_PTY)
+		r = make_terminal(h);
+	if (r >= 0)
+		r = SYS3(close_range, 3, ~0u, 0);
+	w->said->err = r;
+	if (r < 0)
+		return 125;
+	w->said->step = SERVE_AT_CWD;
+	r = SYS1(chdir, next.r->cwd);
+	w->said->err = r;
+	if (r < 0)
+		return 126;
+	w->said->step = SERVE_AT_EXEC;
+	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
+	w->said->err = exec_program(next.r->path, argv_, env_);
+	return 127;
+}
+
+/* The program to execute is argv[0] as it is, when that is a path: then there is nothing to look for. */
+static void fill_lists(struct request *r)
+{
+	request_list(r->argv, r->head.argc, argv_);
+	request_list(r->env, r->head.envc, env_);
+	for (const char *c = argv_[0]; *c; c++)
+		if (*c == '/')
+			r->path = "";
+}
+
+/* What was ours for a moment, and may be secret. */
+static void forget_lists(const struct request *r)
+{
+	memset(argv_, 0, (r->head.argc + 1) * sizeof(argv_[0]));
+	memset(env_, 0, (r->head.envc + 1) * sizeof(env_[0]));
+}
+
+long call_start(struct warden *w, struct request *r, const int fds[3])
+{
+	long pid;
+
+	fill_lists(r);
+	next.r = r;
+	memcpy(next.fds, fds, sizeof(next.fds));
+	pid = spawn_child(w, child);
+	forget_lists(r);
+	return pid;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which call a process belongs to: two hard limits on what the kernel does not limit any more (file locks; the time of real-time
+ * processes, which nobody here can be). A call's first process gets them, every child inherits them, no system call clears them,
+ * and nobody without CAP_SYS_RESOURCE on the host can raise a hard limit again. The first is the call's number, the second
+ * as much below its top: so the number lies between what the two say, whatever a process has lowered, and is exactly that for one
+ * that has not. See docs/decisions/007.
+ */
+#include "sandbox/warden/warden.h"
+
+#include <asm/resource.h>
+#include <linux/fcntl.h>
+#include <linux/signal.h>
+
+#define MARK_LOW RLIMIT_LOCKS
+#define MARK_HIGH RLIMIT_RTTIME
+
+struct limit {
+	uint64_t soft, hard;
+};
+
+long mark_open(struct warden *w)
+{
+	struct limit high = { 0 };
+	long fd = SYS4(openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long r = fd < 0 ? fd : SYS4(prlimit64, 0, MARK_HIGH, 0, &high);
+
+	w->proc_fd = (int)fd;
+	w->mark_top = high.hard;
+	return r;
+}
+
+/* -EPERM where the host's own limits leave no room for so large a number. */
+long mark_self(const struct warden *w, uint64_t id)
+{
+	const struct limit low = { id, id }, high = { w->mark_top - id, w->mark_top - id };
+	long r = id == 0 || id > w->mark_top ? -EPERM : SYS4(prlimit64, 0, MARK_LOW, &low, 0);
+
+	return r < 0 ? r : SYS4(prlimit64, 0, MARK_HIGH, &high, 0);
+}
+
+/* False for one that has gone, and for what belongs to no call: pid 1 and its own. */
+static bool read_marks(const struct warden *w, long pid, uint64_t *low, uint64_t *high)
+{
+	struct limit a = { 0 }, b = { 0 };
+
+	if (SYS4(prlimit64, pid, MARK_LOW, 0, &a) < 0 || SYS4(prlimit64, pid, MARK_HIGH, 0, &b) < 0)
+		return false;
+	*low = a.hard;
+	*high = w->mark_top - b.hard;
+	return *low <= *high;
+}
+
+/* The number may be another's by now: what is signalled is the process that was looked at after it was taken hold of, or none. */
+static bool signal_one(const struct warden *w, long pid, mark_wanted *wanted, int sig)
+{
+	uint64_t low, high;
+	long fd, r = -ESRCH;
+
+	if (!read_marks(w, pid, &low, &high) || !wanted(low, high))
+		return false;
+	fd = SYS2(pidfd_open, pid, 0);
+	if (fd < 0)
+		return false;
+	if (read_marks(w, pid, &low, &high) && wanted(low, high))
+		r = SYS4(pidfd_send_signal, fd, sig, 0, 0);
+	SYS1(close, fd);
+	return r >= 0;
+}
+
+static long number_of(const char *name)
+{
+	long n = 0;
+
+	for (; *name; name++) {
+		if (*name < '0' || *name > '9' || n > 100000000)
+			return 0;
+		n = n * 10 + (*name - '0');
+	}
+	return n;
+}
+
+/* In the order of their numbers: a child that is born while we look has a higher one, until numbers begin anew. */
+uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig)
+{
+	static char room[8192] __attribute__((aligned(8)));
+	uint32_t found = 0;
+	long n;
+
+	if (SYS3(lseek, w->proc_fd, 0, 0) < 0)
+		return 0;
+	while ((n = SYS3(getdents64, w->proc_fd, room, sizeof(room))) > 0)
+		for (long at = 0; at < n;) {
+			const struct dir_entry *e = (const void *)(room + at);
+			long pid = number_of(e->name);
+
+			if (pid > 1 && signal_one(w, pid, wanted, sig))
+				found++;
+			at += e->size;
+		}
+	return found;
+}

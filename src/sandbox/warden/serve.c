@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pid 1 of a sandbox that serves calls: takes requests, starts programs, reaps, and says how each ended. Nothing here waits for
+ * anybody: what cannot be said now is kept, in a table of fixed size, until creel listens.
+ */
+#include "sandbox/warden/serve.h"
+
+#include <asm/ioctls.h>
+#include <linux/fcntl.h>
+#include <linux/poll.h>
+#include <linux/prctl.h>
+#include <linux/resource.h>
+#include <linux/signal.h>
+#include <linux/stat.h>
+#include <linux/time.h>
+#include <linux/wait.h>
+
+static char message[SERVE_INLINE_MAX] __attribute__((aligned(8)));
+static char reply[sizeof(struct serve_event) + SERVE_CALLS_MAX * sizeof(struct serve_item)]
+	__attribute__((aligned(8)));
+static size_t reply_n; /* not sent yet */
+static uint64_t highest_id;
+
+static bool put(const void *bytes, size_t n)
+{
+	return control_put(bytes, n, -1) != -EAGAIN; /* creel has gone: the poll will tell */
+}
+
+static void answer(const struct request *r, int32_t err, int32_t value, size_t more)
+{
+	struct serve_event *e = (void *)reply;
+
+	e->msg = SERVE_REPLY;
+	e->op = r->head.msg;
+	e->id = r->head.id;
+	e->err = err;
+	e->value = value;
+	reply_n = sizeof(*e) + more;
+	if (put(reply, reply_n))
+		reply_n = 0;
+}
+
+/* ---- a call ---- */
+
+/* A directory as standard input would be a way out of the root, a terminal would be the caller's. */
+static long check_stream(int fd)
+{
+	struct statx st = { 0 };
+	uint32_t termios[16]; /* the kernel's has nine */
+	long r = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &st);
+
+	if (r >= 0 && (st.stx_mode & 0170000) == 0040000)
+		return -EISDIR;
+	if (r >= 0 && (st.stx_mode & 0170000) == 0020000 && SYS3(ioctl, fd, TCGETS, termios) >= 0)
+		return -ENOTTY;
+	return r < 0 ? r : 0;
+}
+
+/* In the order in which they came; the body, when it came as one, is returned. */
+static long sort_fds(const struct request *r, const int *got, unsigned n, int streams[3], int *body)
+{
+	unsigned at = 0;
+	long err = 0;
+
+	*body = -1;
+	for (int fd = 0; fd <= 2; fd++) {
+		streams[fd] = -1;
+		if (!(r->head.streams & 1u << fd))
+			continue;
+		if (at == n)
+			return -EINVAL;
+		streams[fd] = got[at++];
+		err = err < 0 ? err : check_stream(streams[fd]);
+	}
+	if (r->head.streams & SERVE_BODY_FD && at < n)
+		*body = got[at++];
+	return at != n || (*body < 0) == !!(r->head.streams & SERVE_BODY_FD) ? -EINVAL : err;
+}
+
+/* Sealed, so that nobody can shrink it below our feet. */
+static long map_body(const struct request *r, int fd)
+{
+	const long seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	struct statx st = { 0 };
+	long got = SYS2(fcntl, fd, F_GET_SEALS), e = SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_SIZE, &st);
+
+	if (got < 0 || e < 0 || (got & seals) != seals || st.stx_size != r->head.body || r->head.body == 0)
+		return -EINVAL;
+	return SYS6(mmap, 0, r->head.body, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, fd, 0);
+}
+
+static long start(struct warden *w, struct request *r, const int streams[3], struct call **ret)
+{
+	struct call *c = call_new(r->head.id);
+	long pid;
+
+	if (!c)
+		return -EAGAIN;
+	pid = call_start(w, r, streams);
+	/* Sharing memory with a child that changes its user makes it dumpable again, where the host says so. */
+	if (w->plan->flags & PLAN_F_PARENT_MAPS)
+		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (pid < 0 || w->said->err < 0) {
+		call_free(c);
+		return pid < 0 ? pid : w->said->err;
+	}
+	call_begin(c, &r->head, pid);
+	*ret = c;
+	return 0;
+}
+
+static void tell_started(const struct call *c)
+{
+	const struct serve_event e = { .msg = SERVE_STARTED, .id = c->id, .value = (int32_t)c->pid };
+
+	if (c->flags & SERVE_F_TELL && !put(&e, sizeof(e))) {
+		memcpy(reply, &e, sizeof(e));
+		reply_n = sizeof(e);
+	}
+}
+
+static void take_exec(struct warden *w, struct request *r, const int *got, unsigned n)
+{
+	int streams[3], body = -1;
+	long mapped = 0, err = sort_fds(r, got, n, streams, &body);
+	struct call *c = NULL;
+
+	w->own_said.step = SERVE_AT_SETUP;
+	if (err >= 0 && r->head.id <= highest_id)
+		err = -EEXIST;
+	if (err >= 0 && body >= 0) {
+		mapped = map_body(r, body);
+		err = mapped < 0 && mapped > -4096 ? mapped : 0;
+		/* an address from the kernel: NOLINTNEXTLINE(performance-no-int-to-ptr) */
+		r->body = err < 0 ? NULL : (const char *)mapped;
+	}
+	if (err >= 0)
+		err = request_body(r, r->body, r->head.body);
+	if (err >= 0) {
+		highest_id = r->head.id;
+		err = start(w, r, streams, &c);
+	}
+	if (mapped > 0 || mapped < -4095)
+		SYS2(munmap, mapped, r->head.body);
+	if (err < 0)
+		answer(r, (int32_t)-err, (int32_t)w->own_said.step, 0);
+	else
+		tell_started(c);
+}
+
+/* ---- the other requests ---- */
+
+static uint64_t wanted_id;
+
+static bool is_wanted(uint64_t low, uint64_t high)
+{
+	return low <= wanted_id && wanted_id <= high;
+}
+
+/* Also what a call has left behind, whose own end was told long ago. Another signal than KILL is sent once. */
+static void take_cancel(struct warden *w, const struct request *r)
+{
+	struct call *c = call_find(r->head.id);
+
+	if (r->head.id == 0 || r->head.id > highest_id) {
+		answer(r, ESRCH, 0, 0);
+		return;
+	}
+	wanted_id = r->head.id;
+	if (r->head.signal != 0 && r->head.signal != SIGKILL) {
+		answer(r, 0, (int32_t)mark_kill(w, is_wanted, r->head.signal), 0);
+		return;
+	}
+	if (!c)
+		c = call_new(r->head.id);
+	if (!c) {
+		answer(r, EAGAIN, 0, 0);
+		return;
+	}
+	call_cancel(c);
+}
+
+static void take_signal_request(const struct request *r)
+{
+	const struct call *c = call_find(r->head.id);
+	long err = !c || c->pid <= 0 ? -ESRCH : SYS2(kill, -c->pid, r->head.signal);
+
+	answer(r, err < 0 ? (int32_t)-err : 0, 0, 0);
+}
+
+static void take_list(const struct request *r)
+{
+	struct serve_item *items = (void *)(reply + sizeof(struct serve_event));
+	uint32_t n = call_list(items, SERVE_CALLS_MAX);
+
+	answer(r, 0, (int32_t)n, n * sizeof(*items));
+}
+
+static void take_stat(const struct request *r)
+{
+	struct serve_event *e = (void *)reply;
+	struct rusage u = { 0 };
+
+	(void)SYS2(getrusage, RUSAGE_CHILDREN, &u);
+	e->user_us = usec(&u.ru_utime);
+	e->sys_us = usec(&u.ru_stime);
+	e->max_rss_kb = (uint64_t)u.ru_maxrss;
+	answer(r, 0, (int32_t)call_list(NULL, SERVE_CALLS_MAX), 0);
+}
+
+static void dispatch(struct warden *w, struct request *r, const int *fds, unsigned n)
+{
+	switch (r->head.msg) {
+	case SERVE_EXEC:
+		take_exec(w, r, fds, n);
+		return;
+	case SERVE_CANCEL:
+		take_cancel(w, r);
+		return;
+	case SERVE_SIGNAL:
+		take_signal_request(r);
+		return;
+	case SERVE_LIST:
+		take_list(r);
+		return;
+	case SERVE_STAT:
+		take_stat(r);
+		return;
+	default:
+		die(0); /* SERVE_STOP */
+	}
+}
+
+/* One request. What was in it may be secret, and a later child inherits our memory. */
+static void take_request(struct warden *w)
+{
+	struct request r = { 0 };
+	int fds[SERVE_FDS_MAX] = { 0 };
+	unsigned n_fds = 0;
+	size_t rest = 0;
+	long n = control_take(message, sizeof(message), fds, SERVE_FDS_MAX, &n_fds), err;
+
+	if (n == -EAGAIN)
+		return;
+	if (n == 0)
+		die(1);
+	if (n == (long)sizeof(struct warden_report) &&
+	    ((const struct warden_report *)(const void *)message)->msg == MSG_END)
+		die(0);
+	memset(reply, 0, sizeof(struct serve_event));
+	err = n < 0 ? n : request_head(message, (size_t)n, &r, &rest);
+	r.body = message + sizeof(r.head);
+	if (err < 0)
+		answer(&r, (int32_t)-err, 0, 0);
+	else
+		dispatch(w, &r, fds, n_fds);
+	for (unsigned i = 0; i < n_fds; i++)
+		SYS1(close, fds[i]);
+	if (n > 0)
+		memset(message, 0, (size_t)n);
+}
+
+/* ---- the loop ---- */
+
+static void take_signals(struct warden *w, bool *reap)
+{
+	uint32_t info[32] = { 0 }; /* struct signalfd_siginfo */
+
+	while (SYS3(read, w->signals_fd, info, sizeof(info)) == (long)sizeof(info)) {
+		*reap |= info[0] == SIGCHLD;
+		if (signal_from_outside(info, SIGTERM))
+			SYS2(kill, -1, SIGTERM);
+	}
+}
+
+/* 0-2 stay taken, so that nothing that we are sent is ever one of them; whoever is executed without a stream has this one. */
+static void take_null(struct warden *w)
+{
+	long fd = SYS4(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0), r = fd;
+
+	for (int i = 0; i <= 2 && r >= 0; i++)
+		r = SYS3(dup3, fd, i, 0);
+	if (r >= 0)
+		r = mark_open(w);
+	if (r < 0)
+		fail(w, 0, r, "make ready to serve");
+	SYS1(close, fd);
+}
+
+_Noreturn void serve(struct warden *w)
+{
+	struct pollfd p[2] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
+	bool reap = true; /* the process that tried the walls */
+
+	(void)payload_start(w);
+	take_null(w);
+	p[0].fd = w->signals_fd;
+	for (;;) {
+		struct __kernel_timespec t;
+		bool ends_said = calls_step(w, reap);
+
+		reap = false;
+		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
+		SYS5(ppoll, p, 2, calls_patience(&t), 0, 0);
+		if (p[0].revents)
+			take_signals(w, &reap);
+		if (p[1].revents & (POLLHUP | POLLERR))
+			die(1); /* creel is gone: so is everything here */
+		if (p[1].revents & POLLOUT && reply_n && put(reply, reply_n))
+			reply_n = 0;
+		if (p[1].revents & POLLIN)
+			take_request(w);
+	}
+}
