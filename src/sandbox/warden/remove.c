@@ -8,6 +8,7 @@
 #include <linux/fcntl.h>
 
 #define ROUNDS_MAX 1000000 /* levels */
+#define DT_DIR_ 4
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct listing {
@@ -18,8 +19,8 @@ struct listing {
 
 static struct listing outer, inner; /* pages that are not used cost nothing */
 
-/* The next name but . and .., or NULL. */
-static const char *next_name(struct listing *l)
+/* The next entry but . and .., or NULL. */
+static const struct dir_entry *next_entry(struct listing *l)
 {
 	for (;;) {
 		const struct dir_entry *e;
@@ -33,7 +34,7 @@ static const char *next_name(struct listing *l)
 		e = (const void *)(l->room + l->at);
 		l->at += e->size;
 		if (e->name[0] != '.' || (e->name[1] && (e->name[1] != '.' || e->name[2])))
-			return e->name;
+			return e;
 	}
 }
 
@@ -52,12 +53,20 @@ void give_rights(int dir, const char *name)
 	SYS1(close, fd);
 }
 
-/* Names that are taken were left by a removal that was killed. */
+/* Not every file system tells what an entry is. */
+static bool drop(int dir, const struct dir_entry *e)
+{
+	if (e->type != DT_DIR_ && SYS3(unlinkat, dir, e->name, 0) >= 0)
+		return true;
+	return SYS3(unlinkat, dir, e->name, AT_REMOVEDIR) >= 0;
+}
+
+/* Names that are taken were left by a removal that was killed. Rights are given where they are missed: most have them. */
 static void move_up(int dir, const char *name, int top, uint64_t *count)
 {
+	bool gave = false;
 	long r;
 
-	give_rights(dir, name);
 	do {
 		char to[32];
 		size_t at = 0;
@@ -65,52 +74,71 @@ static void move_up(int dir, const char *name, int top, uint64_t *count)
 		text_put(to, sizeof(to), &at, "~");
 		text_u64(to, sizeof(to), &at, (*count)++);
 		r = SYS5(renameat2, dir, name, top, to, 0);
+		if (r == -EACCES && !gave) {
+			give_rights(dir, name);
+			gave = true;
+			r = -EEXIST; /* once more */
+		}
 	} while (r == -EEXIST || r == -ENOTEMPTY);
 }
 
-/* Entries that are no directories go; directories that are not empty move up to `top`. */
-static void empty(long dir, int top, uint64_t *count)
+/* Open, and with every right for us. */
+static long open_sub(int dir, const char *name)
 {
-	const char *name;
+	long sub = SYS4(openat, dir, name, OPEN_DIR, 0);
 
-	inner.fd = (int)dir;
-	inner.at = inner.n = 0;
-	while ((name = next_name(&inner)))
-		if (SYS3(unlinkat, dir, name, 0) < 0 && SYS3(unlinkat, dir, name, AT_REMOVEDIR) < 0)
-			move_up((int)dir, name, top, count);
+	if (sub == -EACCES) {
+		give_rights(dir, name);
+		sub = SYS4(openat, dir, name, OPEN_DIR, 0);
+	}
+	if (sub >= 0)
+		SYS2(fchmod, sub, 0700);
+	return sub;
 }
 
-static bool remove_one(int top, const char *name, uint64_t *count)
+/* Entries that are no directories go; directories that are not empty move up to `top`. */
+static void empty(int dir, int top, uint64_t *count)
+{
+	const struct dir_entry *e;
+
+	inner.fd = dir;
+	inner.at = inner.n = 0;
+	while ((e = next_entry(&inner)))
+		if (!drop(dir, e))
+			move_up(dir, e->name, top, count);
+}
+
+/* True when a directory went: there may be others now that lay in it. */
+static bool remove_one(int top, const struct dir_entry *e, uint64_t *count)
 {
 	long sub;
 
-	if (SYS3(unlinkat, top, name, 0) >= 0)
+	if (e->type != DT_DIR_ && SYS3(unlinkat, top, e->name, 0) >= 0)
 		return false;
-	give_rights(top, name);
-	sub = SYS4(openat, top, name, OPEN_DIR, 0);
+	sub = open_sub(top, e->name);
 	if (sub >= 0) {
-		empty(sub, top, count);
+		empty((int)sub, top, count);
 		SYS1(close, sub);
 	}
-	return SYS3(unlinkat, top, name, AT_REMOVEDIR) >= 0;
+	return SYS3(unlinkat, top, e->name, AT_REMOVEDIR) >= 0;
 }
 
 void remove_below(int top)
 {
+	long copy = SYS4(openat, top, ".", OPEN_DIR, 0);
 	uint64_t count = 0;
-	bool more = true;
+	bool more = copy >= 0;
 
 	for (unsigned round = 0; more && round < ROUNDS_MAX; round++) {
-		const char *name;
-		long copy = SYS4(openat, top, ".", OPEN_DIR, 0);
+		const struct dir_entry *e;
 
-		if (copy < 0)
-			return;
+		SYS3(lseek, copy, 0, 0);
 		outer.fd = (int)copy;
 		outer.at = outer.n = 0;
 		more = false;
-		while ((name = next_name(&outer)))
-			more |= remove_one(top, name, &count);
-		SYS1(close, copy);
+		while ((e = next_entry(&outer)))
+			more |= remove_one(top, e, &count);
 	}
+	if (copy >= 0)
+		SYS1(close, copy);
 }
