@@ -27,12 +27,31 @@ static void add_net(struct cli *cli)
 	add_flag(cli, "--net", "network.route.hosts", net);
 }
 
-/* Blank is what a script passes whose variable is not set: taken as "not given" it would be another directory, or no limit. */
+/* Blank is what a script passes whose variable is not set: taken as "not given" it would be another directory or group. */
+static int check_blank(const struct cli *cli, struct err *e)
+{
+	const struct {
+		const struct arg_value *v;
+		const char *flag;
+	} flags[] = {
+		{ &cli->workspace, "--workspace" },
+		{ &cli->backend, "--backend" },
+		{ &cli->net, "--net" },
+		{ &cli->image, "--image" },
+		{ &cli->cgroup_parent, "--cgroup-parent" },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].v->has && str_trim(flags[i].v->text).n == 0)
+			return err_set(e, ERR_USAGE, "%s must not be blank", flags[i].flag);
+	return 0;
+}
+
 static int add_flags(struct cli *cli, struct err *e)
 {
 	const struct {
 		const struct arg_value *v;
-		const char *flag, *key; /* no key: only looked at */
+		const char *flag, *key;
 	} map[] = {
 		{ &cli->workspace, "--workspace", "mounts.workspace.path" },
 		{ &cli->ws_access, "--workspace-access", "mounts.workspace.access" },
@@ -42,21 +61,15 @@ static int add_flags(struct cli *cli, struct err *e)
 		{ &cli->disk, "--disk", "limits.disk" },
 		{ &cli->output_limit, "--output-limit", "limits.output" },
 		{ &cli->backend, "--backend", "backend.name" },
-		{ &cli->net, "--net", NULL },
-		{ &cli->image, "--image", NULL },
-		{ &cli->cgroup_parent, "--cgroup-parent", NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-		if (!map[i].v->has)
-			continue;
-		if (str_trim(map[i].v->text).n == 0)
-			return err_set(e, ERR_USAGE, "%s must not be blank", map[i].flag);
-		if (map[i].key)
+	int rc = check_blank(cli, e);
+
+	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]) && rc >= 0; i++)
+		if (map[i].v->has)
 			add_flag(cli, map[i].flag, map[i].key, map[i].v->text);
-	}
 	add_net(cli);
-	return 0;
+	return rc;
 }
 
 /* What run does when nobody said otherwise: the host tree never changes, and a workspace is where you stand. */
