@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walls of a sandbox as two hashes: what it is built of, and what of the host it sees. Pure. A sandbox that is kept for the
+ * next call is kept only while both are the same as a new one's would be. What belongs to one call (command, variables, terminal,
+ * deadline) or to one sandbox (its private directory, the sockets that were there when it was made) is not in them, and no
+ * value of a secret is.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "model/profile.h"
+
+struct digest {
+	char walls[SHA256_HEX];  /* all but the mounts */
+	char mounts[SHA256_HEX]; /* workspace, binds, scratch */
+};
+
+void digest_profile(const struct profile *p, struct digest *ret);
