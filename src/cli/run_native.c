@@ -91,7 +91,7 @@ static int make_env(struct run *r, struct strs *ret, struct err *e)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	for (size_t i = 0; i < d->n_env; i++) {
 		const struct env_item *item = &d->env[i];
-		struct str value = item->secret ? expand(r, item->value) : item->value;
+		struct str value = item->secret ? expand(r, item->template) : item->value;
 
 		if (item->state == ENV_SET)
 			v[n++] = arena_printf(a, "%.*s=%.*s", (int)item->name.n, item->name.p, (int)value.n,

@@ -146,8 +146,9 @@ struct env_item {
 	struct str name;
 	enum env_state state;
 	bool secret;
-	struct str value; /* literals only; never printed by explain */
-	const char *why;  /* for withheld and unset */
+	struct str value;    /* literals only; never printed by explain */
+	struct str template; /* of a secret that is set: the text with its ${NAME}, names alone */
+	const char *why;     /* for withheld and unset */
 	struct origin origin;
 };
 

@@ -120,6 +120,7 @@ static bool put_secret(struct ctx *x, size_t *cap, struct str name, struct str t
 	if (!item.why) {
 		item.state = missing.n ? ENV_UNSET : ENV_SET;
 		item.why = missing.n ? "not set in the gateway's environment" : NULL;
+		item.template = missing.n ? (struct str){ 0 } : template;
 	}
 	if (item.state == ENV_UNSET)
 		warn(x, "env_unset", o, name, "left out: variable '" STR_FMT "' is not set",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers 36, 45, 55 to 63: nothing outside can be talked to. What listens on the host writes down who came."""
 import contextlib
+import json
 import os
 import pathlib
 import socket
@@ -117,6 +118,18 @@ def test_s14_no_socket_lies_in_the_tree(light, access):
     result = light.run("sh", "-c", "find / -xdev -type s 2>/dev/null; find /tmp /run /var /home /etc /dev -type s 2>/dev/null",
                        access=access)
     assert result.out == "", result
+
+
+def test_c17_a_secret_that_policy_gives_is_filled_in_and_one_that_it_withholds_is_not(light):
+    """Its value comes from the caller's environment; nothing of it is in what creel says or in the report."""
+    config = {"env": {"secrets": ["SOME_API_KEY"], "set": {"URL": "https://u:${SOME_API_KEY}@h"}, "secret_scope": "both"},
+              "mode": {"trust": {"default": "none"}, "when": "all"}}
+    env = {"SOME_API_KEY": light.mark}
+    given = light.run("env", env=env, mode="none", options=["--session", "agent:main:main", "-e", json.dumps(config)], status=0)
+    assert f"URL=https://u:{light.mark}@h" in given.out.splitlines(), given
+    assert light.mark not in given.err and light.mark not in json.dumps(given.report), given
+    kept = light.run("env", env=env, options=["--session", "agent:main:main", "-e", json.dumps(config)], status=0)
+    assert light.mark not in kept.out and "URL=" not in kept.out, kept
 
 
 def test_e57_no_variable_leads_to_an_agent(box):

@@ -43,6 +43,7 @@ TEST(c17_a_secret_goes_to_the_network_sandbox)
 	assert_int_equal(state_of(ask_command(GROUP, "gh pr list"), "GH_TOKEN"), ENV_SET);
 	assert_true(env_named(&w.d, "GH_TOKEN")->secret);
 	assert_int_equal(env_named(&w.d, "GH_TOKEN")->value.n, 0);
+	CHECK_STR(env_named(&w.d, "GH_TOKEN")->template, STR("${GH_TOKEN}"));
 }
 
 TEST(c17_a_secret_is_withheld_from_the_isolated_sandbox_and_a_literal_is_not)
@@ -50,6 +51,7 @@ TEST(c17_a_secret_is_withheld_from_the_isolated_sandbox_and_a_literal_is_not)
 	dual();
 	assert_int_equal(state_of(ask_command(GROUP, "ls"), "GH_TOKEN"), ENV_WITHHELD);
 	assert_true(strstr(env_named(&w.d, "GH_TOKEN")->why, "network sandbox"));
+	assert_int_equal(env_named(&w.d, "GH_TOKEN")->template.n, 0);
 	assert_int_equal(state_of(&w.d, "MODE"), ENV_SET);
 	CHECK_STR(env_named(&w.d, "MODE")->value, STR("fast"));
 }
