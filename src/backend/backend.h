@@ -12,7 +12,7 @@
 #include "backend/files.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "base/table.h"
+#include "model/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
