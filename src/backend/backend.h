@@ -99,8 +99,11 @@ struct box_ops {
 	void (*close)(struct box *b);
 };
 
+struct jobs_ops; /* backend/jobs.h */
+
 struct box {
 	const struct box_ops *ops;
+	const struct jobs_ops *jobs; /* NULL = no background processes here */
 };
 
 static inline struct box *box_close(struct box *b)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A box of this host, held by this very process: a warden that serves (sandbox/warm.h). It ends with whoever holds it. Nothing is
+ * decided here: the plan was made before, and the walls that it asks for stand, or there is no box.
+ *
+ * Who wants a box that outlives him asks a keeper for one (backend/keeper.h, backend/kept.h).
+ */
+#pragma once
+
+#include "backend/backend.h"
+#include "sandbox/cgroup.h"
+
+struct native_spec {
+	struct str plan; /* as the warden takes it, of a profile that serves */
+	struct cgroup *
+		cgroup; /* the box's from now on, also when it fails: *cgroup is CGROUP_EMPTY afterwards; NULL = none */
+	struct str workdir; /* inside: where a call without cwd starts, and relative paths of files */
+	int warden_fd;      /* borrowed; 0 or negative = found as always */
+};
+
+/* Waits until the walls stand. An error names the wall that does not. */
+int native_open(const struct native_spec *spec, struct box **ret, struct err *e);
