@@ -302,9 +302,11 @@ void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret)
 		ret->throttled_us = get_u64(c->dir[0], "cpu.stat", "throttled_usec");
 		ret->cpu_us = get_u64(c->dir[0], "cpu.stat", "usage_usec");
 		ret->memory_peak = get_u64(c->dir[0], "memory.peak", NULL);
+		ret->memory_now = get_u64(c->dir[0], "memory.current", NULL);
 	} else if (c->version == CGROUP_V1) {
 		ret->oom_kills = get_u64(c->dir[0], "memory.oom_control", "oom_kill");
 		ret->memory_peak = get_u64(c->dir[0], "memory.max_usage_in_bytes", NULL);
+		ret->memory_now = get_u64(c->dir[0], "memory.usage_in_bytes", NULL);
 		ret->pids_refused = get_u64(c->dir[1], "pids.events", "max");
 		ret->throttled_us = get_u64(c->dir[2], "cpu.stat", "throttled_time") / 1000;
 	}

@@ -37,7 +37,7 @@ struct cgroup {
 #define CGROUP_EMPTY ((struct cgroup){ .fd = -EBADF })
 
 struct cgroup_stat {
-	uint64_t oom_kills, pids_refused, throttled_us, cpu_us, memory_peak;
+	uint64_t oom_kills, pids_refused, throttled_us, cpu_us, memory_peak, memory_now;
 };
 
 /*

@@ -106,8 +106,10 @@ int warm_ready(struct warm *w, struct err *e)
 		(void)fd_close(ev.fd);
 		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_FAILED)
 			return err_sys(e, ev.report.err, "%s", ev.report.what);
-		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_READY)
+		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_READY) {
+			w->ready = ev.report;
 			return 0;
+		}
 	}
 }
 

@@ -13,6 +13,7 @@
 struct warm {
 	struct sandbox box;
 	uint64_t last_id;
+	struct warden_report ready;               /* MSG_READY: which walls held; after warm_ready() */
 	struct serve_item heard[SERVE_CALLS_MAX]; /* with the last event */
 };
 #define WARM_NONE ((struct warm){ .box = SANDBOX_NONE })

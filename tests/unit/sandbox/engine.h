@@ -161,15 +161,15 @@ static inline void box_creel(const struct setup *s, int out_fd, struct outcome *
 	cgroup_done(&c);
 }
 
-struct box {
+struct launch {
 	pid_t creel;
 	int out, result; /* read ends */
 };
 
-static inline struct box box_start(const struct setup *s)
+static inline struct launch box_start(const struct setup *s)
 {
 	int out[2], result[2];
-	struct box b = { 0 };
+	struct launch b = { 0 };
 
 	assert_non_null(getenv("CREEL_WARDEN"));
 	(void)snprintf(mark, sizeof(mark), "7%d.25", getpid());
@@ -193,7 +193,7 @@ static inline struct box box_start(const struct setup *s)
 	return b;
 }
 
-static inline struct outcome *box_finish(struct box *b)
+static inline struct outcome *box_finish(struct launch *b)
 {
 	static struct outcome o;
 	_cleanup_free_ char *out = NULL, *result = NULL;
@@ -214,7 +214,7 @@ static inline struct outcome *box_finish(struct box *b)
 
 static inline struct outcome *box_run(const struct setup *s)
 {
-	struct box b = box_start(s);
+	struct launch b = box_start(s);
 
 	return box_finish(&b);
 }

@@ -75,7 +75,7 @@ TEST(warden_is_two_processes_with_a_name_and_neither_is_seen_inside)
 {
 	FOR_EACH_USER(user)
 	{
-		struct box b = box_start(&(struct setup){
+		struct launch b = box_start(&(struct setup){
 			.as_user = user,
 			.script = "test -e /proc/1 || echo unseen; echo $PPID; exec sleep $MARK" });
 		pid_t payload = wait_for_marked(), inside = parent_of(payload), outside = parent_of(inside);
@@ -258,7 +258,7 @@ static int mount_later(void)
 			      .writable = true } }
 	};
 	struct outcome *o;
-	struct box b;
+	struct launch b;
 	int ready[2];
 	char byte;
 

@@ -6,7 +6,7 @@
 #define STUBBORN \
 	"trap '' TERM INT HUP; (trap '' TERM; setsid sleep $MARK & setsid setsid sleep $MARK &) ; sleep $MARK; sleep $MARK"
 
-static void forget(struct box *b)
+static void forget(struct launch *b)
 {
 	assert_int_equal(waitpid(b->creel, NULL, 0), b->creel);
 	(void)close(b->out);
@@ -17,7 +17,7 @@ TEST(warden_ends_with_creel)
 {
 	FOR_EACH_USER(user)
 	{
-		struct box b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN });
+		struct launch b = box_start(&(struct setup){ .as_user = user, .script = STUBBORN });
 
 		(void)wait_for_marked();
 		assert_int_equal(kill(b.creel, SIGKILL), 0);
@@ -27,7 +27,7 @@ TEST(warden_ends_with_creel)
 }
 
 /* which: 1 = inside, 2 = outside. Up from a marked process; one that was only passing through has gone by then. */
-static pid_t find_warden(const struct box *b, int which)
+static pid_t find_warden(const struct launch *b, int which)
 {
 	for (int i = 0; i < 500; i++) {
 		pid_t pid = wait_for_marked(), up[3] = { 0 };
@@ -49,7 +49,7 @@ static void kill_warden(int user, int which)
 {
 	int ready[2];
 	struct outcome *o;
-	struct box b;
+	struct launch b;
 	pid_t pid;
 	char byte;
 
@@ -176,7 +176,7 @@ TEST(warden_leaves_the_streams_to_the_payload)
 {
 	FOR_EACH_USER(user)
 	{
-		struct box b = box_start(&(struct setup){
+		struct launch b = box_start(&(struct setup){
 			.as_user = user, .script = "echo first; exec >/dev/null 2>&1; exec sleep $MARK" });
 		struct pollfd p = { .fd = b.out, .events = POLLIN };
 		char text[16] = "";
@@ -222,7 +222,7 @@ TEST(warden_removes_the_cgroups_of_a_killed_creel)
 		.must = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, .memory = 64 << 20, .pids = 30, .cpus = 0.9
 	};
 	int left = -1;
-	struct box b;
+	struct launch b;
 
 	if (geteuid() != 0)
 		skip();
@@ -259,7 +259,7 @@ TEST(warden_keeps_no_plan_in_memory_once_the_payload_runs)
 		skip(); /* nobody else may look into it */
 	FOR_EACH_USER(user)
 	{
-		struct box b = box_start(&(struct setup){ .as_user = user, .script = "exec sleep $MARK" });
+		struct launch b = box_start(&(struct setup){ .as_user = user, .script = "exec sleep $MARK" });
 		pid_t pids[2];
 
 		pids[0] = parent_of(wait_for_marked());

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backend/native.h"
+#include "backend/events.h"
+#include "backend/native_priv.h"
+#include "base/clock.h"
+#include "sandbox/warm.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#define STAT_MS 1000u
+
+const struct enum_name box_reason_names[] = { { "lost", BOX_LOST },           { "exited", BOX_EXITED },
+					      { "signaled", BOX_SIGNALED },   { "timeout", BOX_TIMEOUT },
+					      { "cancelled", BOX_CANCELLED }, { NULL, 0 } };
+
+/* A call that was asked for and whose end was not heard yet: what to name when it could not start. */
+struct asked {
+	uint64_t id; /* 0 = free */
+	char program[128], cwd[128];
+};
+
+struct native {
+	struct box box;
+	struct warm warm;
+	struct cgroup cgroup;
+	struct events later;
+	struct str workdir; /* behind the struct */
+	struct asked asked[SERVE_CALLS_MAX];
+	uint32_t n_asked;
+	bool gone;
+	struct err why; /* it went; ERR_NONE when nobody said */
+	struct box_stat walls;
+};
+
+static struct native *native_of(const struct box *b)
+{
+	union {
+		const struct box *in;
+		struct native *out;
+	} u = { .in = b }; /* the first member; whoever asks for an fd promises not to write */
+
+	return u.out;
+}
+
+/* ---- calls ---- */
+
+static struct asked *find(struct native *n, uint64_t id)
+{
+	for (size_t i = 0; n->n_asked && i < SERVE_CALLS_MAX; i++)
+		if (n->asked[i].id == id)
+			return &n->asked[i];
+	return NULL;
+}
+
+static void note(char out[static 128], struct str s)
+{
+	(void)snprintf(out, 128, STR_FMT, STR_ARG(s));
+}
+
+static void forget(struct native *n, struct asked *a)
+{
+	if (a && a->id) {
+		a->id = 0;
+		n->n_asked--;
+	}
+}
+
+static struct warm_call translate(const struct native *n, const struct box_call *c,
+				  struct serve_limit limits[static 2])
+{
+	struct warm_call w = { .argv = c->argv,
+			       .env = c->env,
+			       .cwd = c->cwd.n ? c->cwd : n->workdir,
+			       .path = c->path,
+			       .stdio = { c->stdio[0], c->stdio[1], c->stdio[2] },
+			       .flags = (c->pty ? SERVE_F_PTY : 0) | (c->keep ? SERVE_F_KEEP : 0) |
+					(c->apart ? SERVE_F_APART : 0) | (c->tell ? SERVE_F_TELL : 0),
+			       .deadline_ms = c->deadline_ms,
+			       .grace_ms = c->grace_ms,
+			       .limits = limits,
+			       .umask = c->umask & 0777,
+			       .rows = c->rows,
+			       .columns = c->columns };
+
+	if (c->open_files)
+		limits[w.n_limits++] =
+			(struct serve_limit){ .resource = RLIMIT_NOFILE, .value = c->open_files };
+	if (c->file_bytes)
+		limits[w.n_limits++] =
+			(struct serve_limit){ .resource = RLIMIT_FSIZE, .value = c->file_bytes };
+	return w;
+}
+
+static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e)
+{
+	struct native *n = native_of(b);
+	struct serve_limit limits[2];
+	struct warm_call w = translate(n, call, limits);
+	struct asked *slot;
+	int r;
+
+	if (n->gone)
+		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+	if (n->n_asked == SERVE_CALLS_MAX) {
+		(void)err_set(e, ERR_LIMIT, "%u calls run in this sandbox already", SERVE_CALLS_MAX);
+		return -EAGAIN;
+	}
+	slot = n->n_asked ? find(n, 0) : &n->asked[0];
+	r = warm_call(&n->warm, &w, ret_id, e);
+	if (r < 0)
+		return r;
+	slot->id = *ret_id;
+	note(slot->program, call->argv.v[0]);
+	note(slot->cwd, w.cwd);
+	n->n_asked++;
+	return 0;
+}
+
+static int check_known(struct native *n, uint64_t id, struct err *e)
+{
+	if (n->gone)
+		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+	if (id == 0 || id > n->warm.last_id)
+		return err_set(e, ERR_NOTFOUND, "there is no call %ju", (uintmax_t)id);
+	return 0;
+}
+
+static int native_cancel(struct box *b, uint64_t id, int signo, struct err *e)
+{
+	struct native *n = native_of(b);
+	int r = check_known(n, id, e);
+
+	return r < 0 ? r : warm_cancel(&n->warm, id, signo, e);
+}
+
+static int native_signal(struct box *b, uint64_t id, int signo, struct err *e)
+{
+	struct native *n = native_of(b);
+	int r = check_known(n, id, e);
+
+	if (r < 0)
+		return r;
+	if (!find(n, id))
+		return err_set(e, ERR_NOTFOUND, "call %ju has ended", (uintmax_t)id);
+	return warm_signal(&n->warm, id, signo, e);
+}
+
+/* ---- hearing ---- */
+
+static void end_of(const struct serve_event *ev, struct box_end *ret)
+{
+	static const enum box_reason reasons[] = { [SERVE_EXITED] = BOX_EXITED,
+						   [SERVE_SIGNALED] = BOX_SIGNALED,
+						   [SERVE_TIMEOUT] = BOX_TIMEOUT,
+						   [SERVE_CANCELLED] = BOX_CANCELLED };
+
+	*ret = (struct box_end){ .reason = ev->reason < sizeof(reasons) / sizeof(reasons[0])
+						   ? reasons[ev->reason]
+						   : BOX_LOST,
+				 .value = ev->value,
+				 .wall_us = ev->wall_us,
+				 .user_us = ev->user_us,
+				 .sys_us = ev->sys_us,
+				 .peak_kib = ev->max_rss_kb,
+				 .left = ev->left };
+}
+
+/* True when it is something that whoever has the box wants to hear. */
+static bool map_call(struct native *n, const struct warm_event *w, struct box_event *ret)
+{
+	const struct serve_event *ev = &w->event;
+	struct asked *a = find(n, ev->id);
+	struct err ignored;
+
+	ret->call = ev->id;
+	switch (ev->msg) {
+	case SERVE_STARTED:
+		ret->kind = BOX_STARTED;
+		ret->pid = ev->value;
+		return true;
+	case SERVE_PTY:
+		ret->kind = BOX_PTY;
+		ret->fd = w->fd;
+		if (w->fd < 0) /* no room for a descriptor: nobody could ever speak to it */
+			(void)warm_cancel(&n->warm, ev->id, 0, &ignored);
+		return w->fd >= 0;
+	case SERVE_EXIT:
+		ret->kind = BOX_ENDED;
+		end_of(ev, &ret->end);
+		forget(n, a);
+		return true;
+	default:
+		if (ev->op != SERVE_EXEC || !a)
+			return false; /* the answer to a signal, or to a cancel of what has ended */
+		ret->kind = BOX_FAILED;
+		native_failure(ev, str_z(a->program), str_z(a->cwd), &ret->err);
+		forget(n, a);
+		return true;
+	}
+}
+
+/* 1 and *ret, 0 when there is nothing to tell, or -EAGAIN; *ret_stat when it was the answer to SERVE_STAT. */
+static int hear(struct native *n, bool wait, struct box_event *ret, struct serve_event *ret_stat,
+		struct err *e)
+{
+	struct warm_event w;
+	int r = warm_next(&n->warm, wait, &w, e);
+
+	*ret = (struct box_event){ .fd = FD_NONE };
+	if (r == 0) {
+		n->gone = true;
+		events_ring(&n->later);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (w.kind == WARM_SANDBOX) {
+		native_why(&w.report, &n->why);
+		return 0;
+	}
+	if (w.event.msg == SERVE_REPLY && w.event.op == SERVE_STAT) {
+		if (ret_stat)
+			*ret_stat = w.event;
+		return 0;
+	}
+	return map_call(n, &w, ret);
+}
+
+/* First those that it took with it, then the end itself. */
+static void tell_gone(struct native *n, struct box_event *ret)
+{
+	*ret = (struct box_event){ .kind = BOX_GONE, .fd = FD_NONE, .err = n->why };
+	for (size_t i = 0; n->n_asked && i < SERVE_CALLS_MAX; i++) {
+		struct asked *a = &n->asked[i];
+
+		if (!a->id)
+			continue;
+		ret->kind = BOX_ENDED;
+		ret->call = a->id;
+		forget(n, a);
+		return;
+	}
+}
+
+static int native_next(struct box *b, bool wait, struct box_event *ret, struct err *e)
+{
+	struct native *n = native_of(b);
+	int r = events_take(&n->later, ret);
+
+	while (r == 0 && !n->gone)
+		r = hear(n, wait, ret, NULL, e);
+	if (r == 0) {
+		tell_gone(n, ret);
+		events_ring(&n->later);
+		return 1;
+	}
+	return r;
+}
+
+static int native_fd(const struct box *b)
+{
+	return native_of(b)->later.wait;
+}
+
+/* ---- the whole ---- */
+
+static int native_files(struct box *b, struct files **ret, struct err *e)
+{
+	(void)b;
+	(void)ret;
+	return err_set(e, ERR_UNAVAIL, "the files of this sandbox cannot be reached");
+}
+
+static int await_stat(struct native *n, struct serve_event *ret, struct err *e)
+{
+	uint64_t end = clock_deadline(STAT_MS);
+	struct box_event ev;
+
+	ret->msg = 0;
+	while (!n->gone && ret->msg != SERVE_REPLY) {
+		struct pollfd p = { .fd = warm_fd(&n->warm), .events = POLLIN };
+		int r = hear(n, false, &ev, ret, e);
+
+		if (r == -EAGAIN && poll(&p, 1, clock_poll_ms(end)) == 0)
+			return err_set(e, ERR_LIMIT, "the sandbox did not answer within %u ms", STAT_MS);
+		if (r < 0 && r != -EAGAIN)
+			return r;
+		if (r == 1 && events_put(&n->later, &ev) < 0)
+			return err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
+	}
+	return n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended") : 0;
+}
+
+static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
+{
+	struct native *n = native_of(b);
+	struct serve_event ev = { 0 };
+	struct cgroup_stat c;
+	int r = n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended")
+			: warm_ask(&n->warm, SERVE_STAT, e);
+
+	if (r >= 0)
+		r = await_stat(n, &ev, e);
+	if (r < 0)
+		return r;
+	cgroup_stat(&n->cgroup, &c);
+	*ret = n->walls;
+	ret->calls = (uint32_t)ev.value;
+	ret->user_us = ev.user_us;
+	ret->sys_us = ev.sys_us;
+	ret->memory_bytes = c.memory_now;
+	ret->oom_kills = c.oom_kills;
+	ret->pids_refused = c.pids_refused;
+	return 0;
+}
+
+static int native_stop(struct box *b, struct err *e)
+{
+	struct native *n = native_of(b);
+	uint64_t last = n->warm.last_id;
+
+	(void)e;
+	warm_done(&n->warm);
+	n->warm.last_id = last;
+	cgroup_done(&n->cgroup);
+	n->gone = true;
+	events_ring(&n->later);
+	return 0;
+}
+
+static void native_close(struct box *b)
+{
+	struct native *n = native_of(b);
+
+	events_done(&n->later); /* before the socket goes: its epoll looks at it */
+	warm_done(&n->warm);
+	cgroup_done(&n->cgroup);
+	free(n);
+}
+
+static const struct box_ops native_ops = { .name = "native",
+					   .exec = native_exec,
+					   .cancel = native_cancel,
+					   .signal = native_signal,
+					   .fd = native_fd,
+					   .next = native_next,
+					   .files = native_files,
+					   .stat = native_stat,
+					   .stop = native_stop,
+					   .close = native_close };
+
+static int start(struct native *n, const struct native_spec *spec, struct err *e)
+{
+	_cleanup_close_ int own = FD_NONE;
+	int warden = spec->warden_fd, r = 0;
+
+	if (warden <= 0) {
+		r = sandbox_open_warden(&own, e);
+		warden = own;
+	}
+	if (r >= 0)
+		r = warm_start(warden, spec->plan, &n->cgroup, &n->warm, e);
+	if (r >= 0)
+		r = warm_ready(&n->warm, e);
+	if (r < 0)
+		return r;
+	native_walls(&n->warm.ready, spec->plan, &n->cgroup, &n->walls);
+	r = events_init(&n->later, warm_fd(&n->warm));
+	return r < 0 ? err_sys(e, -r, "wait for a sandbox") : 0;
+}
+
+int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
+{
+	struct cgroup cgroup = spec->cgroup ? *spec->cgroup : CGROUP_EMPTY;
+	struct native *n = calloc(1, sizeof(*n) + spec->workdir.n + 1);
+	int r;
+
+	if (spec->cgroup)
+		*spec->cgroup = CGROUP_EMPTY;
+	if (!n) {
+		cgroup_done(&cgroup);
+		return err_sys(e, ENOMEM, "keep a sandbox");
+	}
+	n->box.ops = &native_ops;
+	n->warm = WARM_NONE;
+	n->cgroup = cgroup;
+	n->later = EVENTS_NONE;
+	if (spec->workdir.n)
+		memcpy(n + 1, spec->workdir.p, spec->workdir.n);
+	n->workdir = (struct str){ .p = (const char *)(n + 1), .n = spec->workdir.n };
+	r = start(n, spec, e);
+	if (r < 0) {
+		native_close(&n->box);
+		return r;
+	}
+	*ret = &n->box;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the warden's numbers mean to whoever has the box: why a call did not start, why the box went, which walls stand. */
+#pragma once
+
+#include "backend/backend.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/wire.h"
+#include "sandbox/wire_serve.h"
+
+void native_failure(const struct serve_event *ev, struct str program, struct str cwd, struct err *ret);
+void native_why(const struct warden_report *r, struct err *ret);
+/* Fills walls, probes and landlock_abi. The same walls have the same digest, whatever directories they stand around. */
+void native_walls(const struct warden_report *ready, struct str plan, const struct cgroup *c,
+		  struct box_stat *ret);
