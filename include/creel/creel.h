@@ -155,7 +155,12 @@ CREEL_API int creel_decide(struct creel_session *s, const char *tool, const char
 
 CREEL_API void creel_free(void *p);
 
-/* The tools that exist, with arguments, limits and help: a JSON array; freed with creel_free(). */
+/*
+ * The tools that exist: a JSON array of {"name", "aliases": [...], "needs": [capability...], "runs": "sandbox" | "gateway" | "nowhere" (not in this
+ * build), "arguments": [{"name", "aliases": [...], "type": "string" | "integer" | "boolean" | "array" | "object", "required", "min", "max", "help",
+ * "items": [...]}], "limits", "help"}. Those of the gateway have no arguments. An argument that takes several types has "types": [...] instead
+ * of "type". Freed with creel_free().
+ */
 CREEL_API int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *e);
 
 /* ---- calling ---- */
@@ -240,7 +245,7 @@ struct creel_sandbox {
 	unsigned running;           /* calls */
 	uint64_t memory_bytes;      /* 0 = not known */
 	uint64_t cpu_us;            /* of what has ended */
-	const char *why;            /* creel_prune(): "idle" or "old"; otherwise NULL */
+	const char *why;            /* creel_prune(): "idle", "old" or "lost"; otherwise NULL */
 };
 /* Texts are valid until it returns. Anything but 0 ends the list and is returned. */
 typedef int creel_sandbox_fn(void *ctx, const struct creel_sandbox *sandbox);
@@ -259,9 +264,20 @@ CREEL_API int creel_kill(struct creel_engine *c, const struct creel_filter *f, c
 /* The same, and the next call makes it anew: a sandbox that is in use (a call runs in it) is left alone unless `force`. */
 CREEL_API int creel_recreate(struct creel_engine *c, const struct creel_filter *f, int force,
 			     creel_sandbox_fn *each, void *ctx, struct creel_error *e);
-/* What was idle or lived for too long (backend.prune.*), and entries of what is gone. `dry`: tells, and ends nothing. */
-CREEL_API int creel_prune(struct creel_engine *c, int dry, creel_sandbox_fn *each, void *ctx,
-			  struct creel_error *e);
+
+struct creel_prune_options {
+	size_t size;
+	int dry; /* tells, and ends nothing */
+	int64_t idle_hours,
+		max_age_days; /* for every agent, in place of backend.prune.*; 0 = never, negative = as configured */
+};
+#define CREEL_PRUNE_INIT                                      \
+	{                                                     \
+		sizeof(struct creel_prune_options), 0, -1, -1 \
+	}
+/* What was idle or lived for too long, and entries of what is gone (why: "lost"). How many there were, or negative. */
+CREEL_API int creel_prune(struct creel_engine *c, const struct creel_prune_options *o, creel_sandbox_fn *each,
+			  void *ctx, struct creel_error *e);
 
 /* ---- ready sandboxes ---- */
 
