@@ -128,8 +128,7 @@ const struct tool *tools_at(size_t i)
 const struct tool *tools_find(struct str name)
 {
 	for (size_t i = 0; i < tools_count(); i++)
-		if (str_eq_nocase(name, str_z(table[i].name)) ||
-		    (table[i].alias && str_eq_nocase(name, str_z(table[i].alias))))
+		if (str_eq_nocase(name, str_z(table[i].name)) || tools_has_word(table[i].alias, name, true))
 			return &table[i];
 	return NULL;
 }

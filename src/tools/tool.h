@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tools that creel carries out itself, each one row of a table: what it is called, what it needs, which arguments it
- * takes. A tool works on struct files and on nothing else: it knows no sandbox, no policy and no path of the host.
+ * takes. A tool works on struct files or on struct box and on nothing else: it knows no policy and no path of the host, and a program
+ * is run exactly as it was decided. Tools of the gateway (message, cron, …) have no row: policy decides about them, nobody runs them.
  *
  * Arguments are checked against the row before the tool sees them: an unknown one, a wrong type, a number out of range is an
  * error that says what is accepted. null is the same as not given.
+ *
+ * A call of a tool that runs a program is asked about first: tools_ask() says what policy has to judge (words or text, timeout),
+ * and what policy made of it comes back in struct tool_programs for tools_run().
  */
 #pragma once
 
+#include "backend/backend.h"
 #include "backend/files.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -18,26 +23,73 @@ enum tool_type {
 	TOOL_STR = 0,
 	TOOL_INT,
 	TOOL_BOOL,
-	TOOL_LIST, /* of objects, whose members are `items` */
+	TOOL_LIST,    /* of objects, whose members are `items` */
+	TOOL_NUM,     /* an integer, or a number with a fraction */
+	TOOL_STRS,    /* an array of strings */
+	TOOL_COMMAND, /* a string for a shell, or an array of strings: the program and its arguments */
+	TOOL_MAP,     /* an object whose members are strings */
+	TOOL_TYPE_COUNT_
 };
 
 struct tool_arg {
 	const char *name;
-	const char *alias; /* another name that callers know it by, or NULL */
+	const char *alias; /* other names that callers know it by, a space between two, or NULL */
 	enum tool_type type;
 	bool required;
-	int64_t min, max; /* of an integer, or of the bytes of a string, or of the items of a list */
+	/* of a number, or of the bytes of a string, or of the items of a list; of TOOL_COMMAND and TOOL_MAP all bytes together */
+	int64_t min, max;
 	const char *help;
 	const struct tool_arg *items;
 	size_t n_items;
 };
 
-#define TOOL_ARGS_MAX 12
+#define TOOL_ARGS_MAX 20
 
 /* What was given, in the order of the rows; NULL: not given. */
 struct tool_in {
 	const struct value *v[TOOL_ARGS_MAX];
 };
+
+/* What policy is to judge before anything runs. Slices of the arguments, and of the arena. */
+struct tool_ask {
+	struct strs argv;
+	struct str command; /* instead of argv: for a shell to read */
+	bool has_timeout;
+	uint64_t timeout_s;
+	bool wants_elevated;
+};
+
+/* stream 1 or 2. Anything but 0 cancels the call. */
+typedef int tool_output_fn(void *ctx, int stream, struct str bytes);
+
+/* What came of a program; all zero when the tool ran none to its end. */
+struct tool_end {
+	bool ran; /* `end` is how it ended */
+	int exit; /* for a command line: status, 128 + signal, 124 timeout, 126 not executable, 127 not found */
+	char error[32];     /* empty: it ended with 0. exit_N, signal_N, timeout, cancelled, lost */
+	struct box_end end; /* with what it used */
+};
+
+/* What the tools that run programs see and take besides: all of it decided. Texts are borrowed, and may hold secrets: env is copied nowhere. */
+struct tool_programs {
+	struct box *box;
+	struct strs argv;                /* decision.tool.argv: this is run, nothing else */
+	struct strs env;                 /* NAME=value */
+	struct str path;                 /* where a program without a slash is looked for */
+	struct str workdir;              /* inside */
+	uint64_t timeout_ms;             /* of this call, as decided; 0 = none */
+	uint64_t grace_ms;               /* between TERM and KILL then; 0 = KILL at once */
+	uint64_t stdout_max, stderr_max; /* bytes of the result; 0 = TOOLS_STREAM_MAX */
+	uint64_t spill_max;     /* of each stream beyond that, for `process log`; 0 = TOOLS_SPILL_MAX */
+	int spill_dir;          /* a directory for unnamed files; 0 or negative = in memory */
+	bool apart;             /* struct box_call has it: the environment holds secrets */
+	int cancel_fd;          /* the call is cancelled when it can be read; 0 or negative = none */
+	tool_output_fn *output; /* what the program writes, as it comes; may be NULL */
+	void *output_ctx;
+	struct tool_end end; /* out */
+};
+#define TOOLS_STREAM_MAX 80000
+#define TOOLS_SPILL_MAX ((uint64_t)8 << 20)
 
 /* What a call may see and take. */
 struct tool_ctx {
@@ -48,18 +100,21 @@ struct tool_ctx {
 	bool durable;    /* a write that has been told is there after a power cut */
 	/* limits.read, limits.read_max and limits.write of the decision; 0 = as they are by default */
 	uint64_t read_bytes, read_max, write_max;
-	uint64_t deadline_ms; /* of clock_mono_ms(); 0 or CLOCK_NEVER: the tool's own bound alone */
+	uint64_t deadline_ms;           /* of clock_mono_ms(); 0 or CLOCK_NEVER: the tool's own bound alone */
+	struct tool_programs *programs; /* NULL: tools that run programs are not available */
 };
 
 struct tool {
 	const char *name;
-	const char *alias; /* or NULL */
+	const char *alias; /* other names, a space between two, or NULL */
 	unsigned needs;    /* CAP_BIT()s */
 	const struct tool_arg *args;
 	size_t n_args;
 	const char *limits;
 	const char *help;
 	int (*run)(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+	/* NULL: there is nothing in the arguments that policy has to judge. */
+	int (*ask)(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
 };
 
 /* By name or alias, any case; NULL when there is none. */
@@ -67,8 +122,12 @@ const struct tool *tools_find(struct str name);
 size_t tools_count(void);
 const struct tool *tools_at(size_t i);
 
+/* Checks the arguments (an object, or NULL for none) and says what policy has to judge; nothing runs. */
+int tools_ask(const struct tool *t, struct arena *a, const struct value *args, struct tool_ask *ret,
+	      struct err *e);
+
 /*
- * Checks the arguments (an object, or NULL for none), does the work, and writes the tool's own members into the object that
+ * Checks the arguments again, does the work, and writes the tool's own members into the object that
  * `w` is in. On failure what was written has no meaning.
  */
 int tools_run(const struct tool *t, struct tool_ctx *x, const struct value *args, struct jsonw *w,

@@ -53,6 +53,8 @@ int tools_check_args(const char *where, const struct tool_arg *rows, size_t n_ro
 struct str tools_str(const struct tool_in *in, size_t row);
 int64_t tools_int(const struct tool_in *in, size_t row, int64_t def);
 bool tools_bool(const struct tool_in *in, size_t row);
+/* Is it one of `words`, which have a space between two? NULL has none. */
+bool tools_has_word(const char *words, struct str name, bool nocase);
 
 /* path.c: what to hand to struct files, in the arena; and an errno of struct files in words: "cannot read 'a': …". */
 int tools_path(struct tool_ctx *x, struct str said, const char **ret, struct err *e);
