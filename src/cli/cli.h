@@ -94,12 +94,6 @@ int input_config(struct cli *cli, const struct facts *f, struct diags *diags, st
 int input_one_file(struct cli *cli, const struct facts *f, const struct config_source *file,
 		   struct diags *diags, struct config *ret, struct err *e);
 
-/*
- * redact.c: values from the environment become ${NAME}. OpenClaw prints paths filled in, and its shape is for comparing,
- * so there only variables whose names speak of secrets are hidden.
- */
-void redact(struct buf *b, const struct config *c, bool only_secret_names);
-
 /* The value of a variable of ours, NULL when it is unset or empty. */
 const char *cli_getenv(const struct cli *cli, const char *name);
 

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include "policy/policy.h"
+#include "prepare/prepare.h"
 
 #include <errno.h>
 #include <string.h>

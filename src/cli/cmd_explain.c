@@ -6,9 +6,7 @@
 #include "cli/cli.h"
 
 #include "policy/policy.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
+#include "prepare/prepare.h"
 
 enum { AS_CREEL = 0, AS_OPENCLAW };
 
@@ -152,37 +150,15 @@ static int verdict_status(const struct decision *d)
 	return d->verdict == VERDICT_ALLOW ? 0 : EXIT_REFUSED;
 }
 
-/* A directory, not a link to one, that stays inside when the links on the way are followed. */
-static bool dir_exists(struct arena *a, const struct ask_dir *dir)
-{
-	struct str z = arena_str(a, dir->path), root = arena_str(a, dir->inside);
-	_cleanup_free_ char *path = NULL, *inside = NULL;
-	struct stat st;
-
-	if (memchr(z.p, 0, z.n) || lstat(z.p, &st) < 0 || !S_ISDIR(st.st_mode))
-		return false;
-	path = realpath(z.p, NULL);
-	inside = realpath(root.p, NULL);
-	return path && inside && str_starts(str_z(path), arena_printf(a, "%s/", inside));
-}
-
 /* The decision is pure, so it says which directories it would like to know about, and is asked again. */
 static int decide_with_dirs(struct explain *x, struct request *r, struct decision *d, struct err *e)
 {
-	struct str *found;
-	size_t n = 0;
 	int rc = decide(&x->config, r, x->cli->arena, d, e);
 
 	if (rc < 0 || d->n_ask_dirs == 0)
 		return rc;
-	found = ARENA_ARRAY(x->cli->arena, struct str, d->n_ask_dirs);
-	for (size_t i = 0; found && i < d->n_ask_dirs; i++)
-		if (dir_exists(x->cli->arena, &d->ask_dirs[i]))
-			found[n++] = d->ask_dirs[i].path;
-	if (n == 0)
-		return rc;
-	r->facts.dirs = (struct strs){ .v = found, .n = n };
-	return decide(&x->config, r, x->cli->arena, d, e);
+	r->facts.dirs = facts_dirs(x->cli->arena, d);
+	return r->facts.dirs.n ? decide(&x->config, r, x->cli->arena, d, e) : rc;
 }
 
 static int explain_as_openclaw(struct explain *x, struct err *e)

@@ -5,72 +5,16 @@
  */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "prepare/prepare.h"
 
 const char *cli_getenv(const struct cli *cli, const char *name)
 {
-	size_t n = strlen(name);
-
-	for (char *const *v = cli->environ; *v; v++)
-		if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
-			return (*v)[n + 1] ? *v + n + 1 : NULL;
-	return NULL;
+	return environ_get(cli->environ, name);
 }
 
 static bool blank(struct arg_value given)
 {
 	return given.has && str_trim(given.text).n == 0;
-}
-
-static int find_home(struct cli *cli, struct str *ret, struct err *e)
-{
-	const char *home = cli_getenv(cli, "HOME");
-	struct passwd entry, *found = NULL;
-	char text[4096];
-
-	if (home) {
-		*ret = str_z(home);
-		return 0;
-	}
-	if (getpwuid_r(getuid(), &entry, text, sizeof(text), &found) != 0 || !found || !found->pw_dir[0])
-		return err_set(e, ERR_UNAVAIL, "no home directory: HOME is unset and uid %lu has no account",
-			       (unsigned long)getuid());
-	*ret = arena_str(cli->arena, str_z(found->pw_dir));
-	return 0;
-}
-
-static struct str find_state_dir(struct cli *cli, struct str home)
-{
-	const char *env = cli_getenv(cli, "OPENCLAW_STATE_DIR");
-
-	if (cli->state_dir.has)
-		return cli->state_dir.text;
-	if (env)
-		return str_z(env);
-	return arena_printf(cli->arena, "%.*s/.openclaw", (int)home.n, home.p);
-}
-
-/* Names only: values stay where they are. */
-static struct strs env_names(struct cli *cli)
-{
-	size_t n = 0, kept = 0;
-	struct str *names;
-
-	while (cli->environ[n])
-		n++;
-	names = ARENA_ARRAY(cli->arena, struct str, n);
-	for (size_t i = 0; names && i < n; i++) {
-		struct str value;
-
-		if (str_cut(str_z(cli->environ[i]), '=', &names[kept], &value) && names[kept].n)
-			kept++;
-	}
-	return (struct strs){ .v = names, .n = names ? kept : 0 };
 }
 
 /* "native,docker", or "none" alone. */
@@ -97,62 +41,24 @@ static int assumed_backends(struct str list, unsigned *ret, struct err *e)
 	return 0;
 }
 
-/* The flag is the variable said in another place: the readers see it as that. */
-static void put_state_dir(struct cli *cli)
-{
-	static const char name[] = "OPENCLAW_STATE_DIR=";
-	size_t n = 0, kept = 0;
-	char **copy;
-
-	while (cli->environ[n])
-		n++;
-	copy = ARENA_ARRAY(cli->arena, char *, n + 2);
-	if (!copy)
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(cli->environ[i], name, sizeof(name) - 1) != 0)
-			copy[kept++] = cli->environ[i];
-	copy[kept] = arena_alloc(cli->arena, sizeof(name) + cli->state_dir.text.n, 1);
-	if (!copy[kept])
-		return;
-	memcpy(copy[kept], name, sizeof(name) - 1);
-	memcpy(copy[kept] + sizeof(name) - 1, cli->state_dir.text.p, cli->state_dir.text.n);
-	cli->environ = copy;
-}
-
 int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 {
-	const char *openclaw_home = cli_getenv(cli, "OPENCLAW_HOME");
-	char cwd[PATH_MAX];
-	struct str *roots;
+	struct facts_input in = { .state_dir = cli->state_dir.text };
 	int r;
 
-	*ret = (struct facts){ .backends = 1u << BACKEND_NATIVE };
 	if (blank(cli->state_dir))
 		return err_set(e, ERR_USAGE, "--state-dir must not be blank");
+	/* The flag is the variable said in another place: the readers see it as that. */
 	if (cli->state_dir.has)
-		put_state_dir(cli);
-	r = find_home(cli, &ret->home, e);
-	if (r < 0)
+		cli->environ = environ_with_state_dir(cli->arena, cli->environ, cli->state_dir.text);
+	in.environ = cli->environ;
+	r = facts_find(&in, cli->arena, ret, e);
+	if (r < 0 || !cli->backends.has)
 		return r;
-	if (!getcwd(cwd, sizeof(cwd)))
-		return err_sys(e, errno, "current directory");
-	if (cli->backends.has) {
-		r = assumed_backends(cli->backends.text, &ret->backends, e);
-		if (r < 0)
-			return r;
-		/* Whoever supposes that it works supposes a build that has it: C33. */
-		ret->opensandbox_built = ret->backends & 1u << BACKEND_OPENSANDBOX;
-	}
-	ret->cwd = arena_str(cli->arena, str_z(cwd));
-	ret->state_dir = find_state_dir(cli, ret->home);
-	ret->env_names = env_names(cli);
-	roots = ARENA_NEW(cli->arena, struct str);
-	if (roots && openclaw_home) {
-		*roots = str_z(openclaw_home);
-		ret->home_roots = (struct strs){ .v = roots, .n = 1 };
-	}
-	return cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
+	r = assumed_backends(cli->backends.text, &ret->backends, e);
+	/* Whoever supposes that it works supposes a build that has it: C33. */
+	ret->opensandbox_built = ret->backends & 1u << BACKEND_OPENSANDBOX;
+	return r;
 }
 
 static int config_sources(struct cli *cli, struct config_source **ret, struct err *e)

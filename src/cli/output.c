@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/port.h"
+#include "prepare/prepare.h"
 
 #include <errno.h>
 #include <fcntl.h>

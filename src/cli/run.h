@@ -9,6 +9,7 @@
 #include "model/profile.h"
 #include "overlay/changes.h"
 #include "policy/policy.h"
+#include "prepare/prepare.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
 
@@ -73,6 +74,13 @@ struct run {
 	struct str message; /* for RUN_FAILED and RUN_DENIED */
 };
 
+static inline struct state_dir run_state(const struct run *r)
+{
+	return (struct state_dir){ .said = r->cli->state_dir.text,
+				   .home = r->facts.home,
+				   .environ = r->cli->environ };
+}
+
 /* run_load.c: flags and files -> a decision in r->decision */
 int run_load(struct run *r, struct err *e);
 
@@ -96,15 +104,7 @@ void run_die_alike(struct run *r);
 /* run_host.c */
 int run_on_host(struct run *r, struct err *e);
 
-/* run_blocked.c: whether a bind of this path would show a file that no bind may show, under whatever name it has there */
-bool run_shows_blocked(struct run *r, struct str resolved, struct str *ret_why);
-
-/* run_image.c: the directory that --image means; empty = none was asked for */
-int run_find_image(const struct run *r, struct str *ret, struct err *e);
-
 /* run_dirs.c */
-int run_state_path(const struct run *r, const char *kind, const char *name, char *out, size_t size,
-		   struct err *e);
 int run_name_private_dir(struct run *r, struct err *e); /* the warden makes it */
 void run_lock_private_dir(struct run *r);               /* when the warden cannot any more */
 void run_remove_private_dir(struct run *r);

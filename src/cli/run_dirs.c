@@ -29,44 +29,7 @@
 #define SWEEP_MAX 16u /* looked at in one run: a thousand that live must not slow down the next */
 #define NEW_AGE_S 60
 #define SPARE_MAX 8 /* as in warden/private.c */
-#define DEPTH_MAX 64u
-#define UNMAPPED_UID 65534u /* root of the host, seen from a container */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-static int make_above(char *path, struct err *e)
-{
-	for (char *at = path + 1; *at; at++) {
-		int r;
-
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		r = mkdir(path, 0711) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", path) : 0;
-		*at = '/';
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int run_state_path(const struct run *r, const char *kind, const char *name, char *out, size_t size,
-		   struct err *e)
-{
-	const struct cli *cli = r->cli;
-	const char *xdg = getenv("XDG_STATE_HOME");
-	int n;
-
-	if (cli->state_dir.has)
-		n = snprintf(out, size, STR_FMT "/%s/%s", STR_ARG(cli->state_dir.text), kind, name);
-	else if (getuid() == 0)
-		n = snprintf(out, size, "/var/lib/creel/%s/%s", kind, name);
-	else if (xdg && xdg[0] == '/')
-		n = snprintf(out, size, "%s/creel/%s/%s", xdg, kind, name);
-	else
-		n = snprintf(out, size, STR_FMT "/.local/state/creel/%s/%s", STR_ARG(r->facts.home), kind,
-			     name);
-	return n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the state directory's name is too long");
-}
 
 /* ---- removing ---- */
 
@@ -161,104 +124,14 @@ static void sweep(int live)
 
 /* ---- making and keeping ---- */
 
-/* Whoever owns a directory above ours, or may write to it, can put another in its place; but not in a sticky one like /tmp. */
-static bool is_others(const struct stat *st)
-{
-	bool group = st->st_mode & S_IWGRP && st->st_gid != 0 && st->st_gid != getegid();
-
-	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != UNMAPPED_UID)
-		return true;
-	return !(st->st_mode & S_ISVTX) && (group || st->st_mode & S_IWOTH);
-}
-
-/* Up to the root, by the directories themselves: the names that led here may have been links. */
-static int check_above(int fd, const char *path, struct err *e)
-{
-	char up[3 * DEPTH_MAX + 3] = "..";
-	struct stat st = { 0 }, below;
-
-	for (unsigned i = 0; i + 1 < DEPTH_MAX; i++) {
-		below = st;
-		if (fstatat(fd, up, &st, 0) < 0)
-			return err_sys(e, errno, "look above '%s'", path);
-		if (st.st_dev == below.st_dev && st.st_ino == below.st_ino)
-			return 0;
-		if (is_others(&st))
-			return err_set(
-				e, ERR_UNAVAIL,
-				"a directory above '%s' belongs to somebody else or can be written by others; "
-				"fix: name a state directory of your own with --state-dir",
-				path);
-		if (geteuid() == 0 && !(st.st_mode & S_IXOTH))
-			return err_set(
-				e, ERR_UNAVAIL,
-				"the sandbox, which is another user, may not pass through a directory above '%s'; "
-				"fix: chmod o+x it, or name another state directory with --state-dir",
-				path);
-		memcpy(up + 2 + (size_t)3 * i, "/..", 4);
-	}
-	return err_set(e, ERR_LIMIT, "'%s' lies deeper than %u directories", path, DEPTH_MAX);
-}
-
-/* live/ and runs/ lie in a directory that others may be able to write to: only one that is ours alone is used. */
-static int open_ours(const char *path, struct err *e)
-{
-	_cleanup_close_ int fd = open(path, DIR_FLAGS);
-	struct stat st;
-	int rc;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_sys(e, errno, "open '%s': --state-dir names another place", path);
-	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_set(
-			e, ERR_UNAVAIL,
-			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
-			"your own with --state-dir",
-			path);
-	rc = check_above(fd, path, e);
-	return rc < 0 ? rc : TAKE_FD(fd);
-}
-
-/* The path that `fd` really has: a home directory may be reached through a link, and the warden follows none. */
-static int real_path(int fd, const char *id, char *out, size_t size, struct err *e)
-{
-	char link[64];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, out, size);
-	if (n < 0)
-		return err_sys(e, errno, "resolve the state directory");
-	if ((size_t)n + strlen(id) + 2 > size)
-		return err_set(e, ERR_LIMIT, "the state directory's name is too long");
-	(void)snprintf(out + n, size - (size_t)n, "/%s", id);
-	return 0;
-}
-
-/* <state>/<kind>; the path of r's own directory in it is left in `out`. */
-static int open_kind(const struct run *r, const char *kind, const char *id, char *out, size_t size,
-		     struct err *e)
-{
-	_cleanup_close_ int fd = FD_NONE;
-	int rc = run_state_path(r, kind, id, out, size, e);
-
-	if (rc >= 0)
-		rc = make_above(out, e);
-	if (rc < 0)
-		return rc;
-	*strrchr(out, '/') = '\0';
-	fd = open_ours(out, e);
-	rc = fd < 0 ? fd : real_path(fd, id, out, size, e);
-	return rc < 0 ? rc : TAKE_FD(fd);
-}
-
 int run_name_private_dir(struct run *r, struct err *e)
 {
+	const struct state_dir state = run_state(r);
 	_cleanup_close_ int live = FD_NONE;
 	char id[32];
 
 	(void)snprintf(id, sizeof(id), "%llx-%d", (unsigned long long)clock_unix_ms(), getpid());
-	live = open_kind(r, "live", id, r->private_dir, sizeof(r->private_dir), e);
+	live = state_open(&state, "live", id, r->private_dir, sizeof(r->private_dir), e);
 	if (live < 0) {
 		r->private_dir[0] = '\0';
 		return live;
@@ -318,6 +191,7 @@ static int give_back(const struct run *r)
 {
 	const char *id = strrchr(r->private_dir, '/') + 1;
 	struct str upper = str_from(r->upper, strlen(r->private_dir) + 1);
+	const struct state_dir state = run_state(r);
 	_cleanup_close_ int live = FD_NONE, spare = FD_NONE, private = FD_NONE;
 	char path[sizeof(r->private_dir)], name[64];
 	struct err ignored = { 0 };
@@ -326,9 +200,9 @@ static int give_back(const struct run *r)
 	private = open(r->private_dir, DIR_FLAGS);
 	if (private < 0 || !is_untouched(private, name) || faccessat(private, "old", F_OK, 0) == 0)
 		return -1;
-	live = open_kind(r, "live", id, path, sizeof(path), &ignored);
+	live = state_open(&state, "live", id, path, sizeof(path), &ignored);
 	if (live >= 0)
-		spare = open_kind(r, "spare", id, path, sizeof(path), &ignored);
+		spare = state_open(&state, "spare", id, path, sizeof(path), &ignored);
 	for (int i = 0; spare >= 0 && i < SPARE_MAX; i++) {
 		const char slot[2] = { (char)('0' + i) };
 
@@ -364,12 +238,13 @@ void run_remove_private_dir(struct run *r)
 int run_keep_private_dir(struct run *r, struct err *e)
 {
 	const char *id = strrchr(r->private_dir, '/') + 1;
+	const struct state_dir state = run_state(r);
 	_cleanup_close_ int live = FD_NONE, runs = FD_NONE;
 	char kept[sizeof(r->private_dir)];
 
-	live = open_kind(r, "live", id, kept, sizeof(kept), e);
+	live = state_open(&state, "live", id, kept, sizeof(kept), e);
 	if (live >= 0)
-		runs = open_kind(r, "runs", id, kept, sizeof(kept), e);
+		runs = state_open(&state, "runs", id, kept, sizeof(kept), e);
 	if (live < 0 || runs < 0)
 		return -1;
 	if (port_rename_new(live, id, runs, id) < 0)

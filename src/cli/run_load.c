@@ -4,8 +4,6 @@
 
 #include <assert.h>
 
-#define MEMORY_LEAST (1u << 20)
-
 static void add_flag(struct cli *cli, const char *flag, const char *key, struct str value)
 {
 	assert(cli->n_flags < sizeof(cli->flags) / sizeof(cli->flags[0]));
@@ -87,29 +85,6 @@ static void run_defaults(struct run *r)
 		s->timeout_s = s->timeout_max_s; /* a person waits; 30 s is for callers over the wire */
 }
 
-static unsigned asked_limits(const struct settings *s)
-{
-	return (s->has[OPT_MEMORY] ? CGROUP_MEMORY : 0u) | (s->has[OPT_PIDS] ? CGROUP_PIDS : 0u) |
-	       (s->has[OPT_CPUS] ? CGROUP_CPU : 0u);
-}
-
-/* With less not even the sandbox can be built; a number without a unit was hardly meant as bytes then. */
-static int check_memory(const struct settings *s, struct err *e)
-{
-	_cleanup_buf_ struct buf from = { 0 };
-
-	if (!s->has[OPT_MEMORY] || s->memory >= MEMORY_LEAST)
-		return 0;
-	buf_init(&from, 4096);
-	origin_put(&from, &s->origin[OPT_MEMORY]);
-	return err_set(
-		e, ERR_USAGE,
-		STR_FMT
-		": limits.memory: %llu bytes are too few for any program, accepted: 1m and more; a number alone "
-		"is bytes, 512m and 2g have a unit",
-		STR_ARG(buf_str(&from)), (unsigned long long)s->memory);
-}
-
 int run_load(struct run *r, struct err *e)
 {
 	struct cli *cli = r->cli;
@@ -138,13 +113,9 @@ int run_load(struct run *r, struct err *e)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	rc = decide(&r->config, &r->request, cli->arena, r->decision, e);
 	if (rc >= 0)
-		rc = check_memory(&r->decision->eff, e);
+		rc = limits_find(r->decision, &r->limits, e);
 	if (rc < 0)
 		return rc;
-	r->asked = asked_limits(&r->decision->eff);
-	r->limits = (struct cgroup_limits){ .must = r->asked,
-					    .memory = r->decision->limits.memory,
-					    .pids = r->decision->limits.pids,
-					    .cpus = r->decision->limits.cpus };
+	r->asked = r->limits.must;
 	return 0;
 }

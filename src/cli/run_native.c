@@ -5,7 +5,6 @@
 #include "base/fd.h"
 #include "base/parse.h"
 #include "base/port.h"
-#include "policy/bind.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
 
@@ -20,19 +19,6 @@
 #define PLAN_USUAL ((size_t)64 << 10)
 
 /* ---- before ---- */
-
-static bool path_allowed(void *ctx, struct str resolved, bool workspace, struct str *ret_why)
-{
-	struct run *r = ctx;
-	struct bind_block block;
-
-	if (workspace ? !workspace_blocked(r->cli->arena, &r->facts, resolved, &block)
-		      : !bind_source_blocked(r->cli->arena, &r->facts, resolved, &block))
-		return workspace || !run_shows_blocked(r, resolved, ret_why);
-	*ret_why = arena_printf(r->cli->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
-				(int)block.path.n, block.path.p);
-	return false;
-}
 
 static bool value_of(const struct run *r, struct str name, struct str *ret)
 {
@@ -149,13 +135,15 @@ static void tell_since(const struct run *r, size_t first)
 static int make_profile(struct run *r, struct err *e)
 {
 	size_t told = r->diags.n;
+	struct source_rules rules = { .arena = r->cli->arena, .facts = &r->facts };
 	struct profile_input in = { .decision = r->decision,
 				    .argv = r->decision->tool.argv,
 				    .uid = getuid(),
 				    .gid = getgid(),
-				    .allowed = path_allowed,
-				    .ctx = r };
-	int rc = run_find_image(r, &in.image, e);
+				    .allowed = source_allowed,
+				    .ctx = &rules };
+	const struct state_dir state = run_state(r);
+	int rc = image_find(&state, r->cli->arena, r->cli->image.text, &in.image, e);
 
 	choose_tty(r, &in.tty);
 	if (rc >= 0)
@@ -393,18 +381,6 @@ static int serve(struct run *r, int signals, struct err *e)
 
 /* ---- the whole ---- */
 
-/* Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. */
-static int make_cgroup(struct run *r, struct err *e)
-{
-	int rc = cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
-
-	if (rc >= 0 || !(r->decision->optional_walls & 1u << WALL_LIMITS) || r->cli->cgroup_parent.has)
-		return rc;
-	*e = (struct err){ 0 };
-	r->limits.must = 0;
-	return cgroup_new(&r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
-}
-
 static int open_relay(struct run *r, struct sandbox_stdio *io, struct err *e)
 {
 	int rc;
@@ -438,7 +414,9 @@ static int start(struct run *r, struct err *e)
 	const unsigned own = r->no_stdio ? 7 : r->profile.tty.streams;
 	struct sandbox_stdio io = { own & 1 ? -1 : 0, own & 2 ? -1 : 1, own & 4 ? -1 : 2 };
 	/* What was begun was begun because v2 has no place for us; v1 is for limits that somebody named. */
-	int rc = r->begun && !r->limits.must ? 0 : make_cgroup(r, e);
+	int rc = r->begun && !r->limits.must
+			 ? 0
+			 : limits_hold(r->decision, &r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
 
 	if (rc >= 0 && r->decision->limits.output)
 		rc = open_relay(r, &io, e);

@@ -3,7 +3,7 @@
  * Policy has compared names. A file can have more of them than its own: ~/.ssh may be a link that leads elsewhere, be mounted
  * in a second place, or lie on a file system that takes .SSH for the same. So the files themselves are compared, too.
  */
-#include "cli/run.h"
+#include "prepare/prepare.h"
 
 #include "policy/bind.h"
 #include "policy/path.h"
@@ -52,9 +52,10 @@ static bool chain_has(const struct chain *c, const struct source *s)
 	return false;
 }
 
-bool run_shows_blocked(struct run *r, struct str resolved, struct str *ret_why)
+/* Whether a bind of this path would show a file that no bind may show, under whatever name it has there. */
+static bool shows_blocked(const struct source_rules *r, struct str resolved, struct str *ret_why)
 {
-	struct strs list = bind_blocked_paths(r->cli->arena, &r->facts);
+	struct strs list = bind_blocked_paths(r->arena, r->facts);
 	struct chain chain;
 
 	if (!list.n || !read_chain(resolved, &chain)) {
@@ -65,14 +66,27 @@ bool run_shows_blocked(struct run *r, struct str resolved, struct str *ret_why)
 		struct source s;
 		struct err absent = { 0 };
 
-		if (source_resolve(r->cli->arena, list.v[i], &s, &absent) < 0)
+		if (source_resolve(r->arena, list.v[i], &s, &absent) < 0)
 			continue;
 		if (!path_within(s.path, resolved) && !path_within(resolved, s.path) &&
 		    !chain_has(&chain, &s))
 			continue;
-		*ret_why = arena_printf(r->cli->arena, "shows '%.*s' under another name", (int)list.v[i].n,
+		*ret_why = arena_printf(r->arena, "shows '%.*s' under another name", (int)list.v[i].n,
 					list.v[i].p);
 		return true;
 	}
+	return false;
+}
+
+bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why)
+{
+	const struct source_rules *r = rules;
+	struct bind_block block;
+
+	if (workspace ? !workspace_blocked(r->arena, r->facts, resolved, &block)
+		      : !bind_source_blocked(r->arena, r->facts, resolved, &block))
+		return workspace || !shows_blocked(r, resolved, ret_why);
+	*ret_why = arena_printf(r->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
+				(int)block.path.n, block.path.p);
 	return false;
 }

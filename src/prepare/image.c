@@ -3,7 +3,7 @@
  * --image DIR|NAME: what has a slash is a directory, as it is; a name is looked for in <state>/images and in
  * /var/lib/creel/images. Nobody else may be able to put something there: what runs under a name is what its owner put there.
  */
-#include "cli/run.h"
+#include "prepare/prepare.h"
 
 #include "base/fd.h"
 
@@ -111,14 +111,13 @@ static int not_found(struct str name, char places[2][4096], int n, struct err *e
 		STR_ARG(name), (int)there.n, there.p);
 }
 
-int run_find_image(const struct run *r, struct str *ret, struct err *e)
+int image_find(const struct state_dir *s, struct arena *a, struct str name, struct str *ret, struct err *e)
 {
-	struct str name = r->cli->image.text;
 	char places[2][4096];
 	int n = 0, rc;
 
 	*ret = name;
-	if (!r->cli->image.has || (name.n && memchr(name.p, '/', name.n)))
+	if (!name.p || (name.n && memchr(name.p, '/', name.n)))
 		return 0;
 	if (!name_valid(name))
 		return err_set(
@@ -127,8 +126,8 @@ int run_find_image(const struct run *r, struct str *ret, struct err *e)
 			"': a name has at most %u letters, digits and . _ - : @ and starts with one of the "
 			"first two; a directory has a slash (./DIR)",
 			STR_ARG(name), NAME_MAX_);
-	rc = run_state_path(r, "images", arena_printf(r->cli->arena, "%.*s", (int)name.n, name.p).p,
-			    places[n], sizeof(places[n]), e);
+	rc = state_path(s, "images", arena_printf(a, "%.*s", (int)name.n, name.p).p, places[n],
+			sizeof(places[n]), e);
 	if (rc < 0)
 		return rc;
 	(void)snprintf(places[1], sizeof(places[1]), SYSTEM_IMAGES "%.*s", (int)name.n, name.p);
@@ -138,8 +137,8 @@ int run_find_image(const struct run *r, struct str *ret, struct err *e)
 		if (rc < 0)
 			return rc;
 		if (rc > 0) {
-			*ret = arena_str(r->cli->arena, str_z(places[i]));
-			return r->cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
+			*ret = arena_str(a, str_z(places[i]));
+			return a->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
 		}
 	}
 	return not_found(name, places, n, e);

@@ -3,8 +3,9 @@
  * The last look at what is printed: values that a configuration took from the environment leave as ${NAME}. The rooms
  * below do not print them either; this is for the one place that was forgotten.
  */
-#include "cli/cli.h"
+#include "prepare/prepare.h"
 
+#include "base/jsonw.h"
 #include "policy/envname.h"
 
 /*
@@ -48,13 +49,13 @@ static void hide(struct buf *b, const struct env_used *u)
 	struct jsonw w;
 
 	replace_all(b, u->value, u);
-	buf_init(&text, OUTPUT_MAX);
+	buf_init(&text, REDACT_MAX);
 	jsonw_init(&w, &text, 0);
 	jsonw_str(&w, u->value);
 	if (!text.failed && text.n > u->value.n + 2)
 		replace_all(b, (struct str){ .p = text.p + 1, .n = text.n - 2 }, u);
 	buf_done(&text);
-	buf_init(&text, OUTPUT_MAX);
+	buf_init(&text, REDACT_MAX);
 	buf_put_visible(&text, u->value);
 	if (text.n > u->value.n)
 		replace_all(b, buf_str(&text), u);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between a decision and a sandbox: what both `creel run` and the engine have to find out about this host before walls can be built, and the
+ * questions that are asked about it. Computes no permission of its own: it asks policy again about names that were resolved.
+ *
+ * Uses no library but the C library: the program that starts fastest has it, too.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/config.h"
+#include "model/decision.h"
+#include "sandbox/cgroup.h"
+
+/* ---- facts.c: what decide() may know about the world ---- */
+
+/* The value of a variable, NULL when it is unset or empty. */
+const char *environ_get(char *const *environ, const char *name);
+/* The same variables with OPENCLAW_STATE_DIR as said: for readers of a configuration the flag is the variable. */
+char *const *environ_with_state_dir(struct arena *a, char *const *environ, struct str dir);
+
+struct facts_input {
+	char *const *environ;
+	struct str state_dir; /* as said; empty = not said */
+	struct str home, cwd; /* empty = of this process */
+};
+/* Only native is supposed to work; everything is borrowed or lies in the arena. */
+int facts_find(const struct facts_input *in, struct arena *a, struct facts *ret, struct err *e);
+
+/* Those of the decision's ask_dirs that exist: directories, not links to one, that stay inside when links are followed. */
+struct strs facts_dirs(struct arena *a, const struct decision *d);
+
+/* ---- state.c: where creel keeps what is its own ---- */
+
+/* What was said (--state-dir), $XDG_STATE_HOME/creel or ~/.local/state/creel; for root /var/lib/creel, because the sandbox is
+ * another user then and could not pass through /root. */
+struct state_dir {
+	struct str said; /* empty = not */
+	struct str home;
+	char *const *environ;
+};
+/* <state>/<kind>/<name> */
+int state_path(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
+	       struct err *e);
+/*
+ * <state>/<kind>, made when it is missing, opened and seen to be ours alone, with nobody else's above it; the path of <name> in it, without any
+ * link, is left in `out`.
+ */
+int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
+	       struct err *e);
+
+/* ---- blocked.c: may this resolved path be seen inside? ---- */
+
+struct source_rules {
+	struct arena *arena;
+	const struct facts *facts;
+};
+/* As struct profile_input wants it, with a struct source_rules as its ctx: policy is asked about the name, and then the files themselves are compared. */
+bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why);
+
+/* ---- image.c ---- */
+
+/* The directory that is meant: what has a slash is one, a name is looked for in <state>/images and /var/lib/creel/images. */
+int image_find(const struct state_dir *s, struct arena *a, struct str name, struct str *ret, struct err *e);
+
+/* ---- limits.c ---- */
+
+/* What the decision says, and which of it somebody asked for by name; ERR_USAGE when no program could start with it. */
+int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err *e);
+/* Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. */
+int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,
+		struct err *e);
+
+/* ---- redact.c ---- */
+
+#define REDACT_MAX ((size_t)64 << 20)
+/*
+ * Values from the environment become ${NAME}. OpenClaw prints paths filled in, and its shape is for comparing,
+ * so there only variables whose names speak of secrets are hidden.
+ */
+void redact(struct buf *b, const struct config *c, bool only_secret_names);

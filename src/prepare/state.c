@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "prepare/prepare.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 64u
+#define UNMAPPED_UID 65534u /* root of the host, seen from a container */
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static int make_above(char *path, struct err *e)
+{
+	for (char *at = path + 1; *at; at++) {
+		int r;
+
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		r = mkdir(path, 0711) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", path) : 0;
+		*at = '/';
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int state_path(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
+	       struct err *e)
+{
+	const char *xdg = environ_get(s->environ, "XDG_STATE_HOME");
+	int n;
+
+	if (s->said.n)
+		n = snprintf(out, size, STR_FMT "/%s/%s", STR_ARG(s->said), kind, name);
+	else if (getuid() == 0)
+		n = snprintf(out, size, "/var/lib/creel/%s/%s", kind, name);
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(out, size, "%s/creel/%s/%s", xdg, kind, name);
+	else
+		n = snprintf(out, size, STR_FMT "/.local/state/creel/%s/%s", STR_ARG(s->home), kind, name);
+	return n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the state directory's name is too long");
+}
+
+/* Whoever owns a directory above ours, or may write to it, can put another in its place; but not in a sticky one like /tmp. */
+static bool is_others(const struct stat *st)
+{
+	bool group = st->st_mode & S_IWGRP && st->st_gid != 0 && st->st_gid != getegid();
+
+	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != UNMAPPED_UID)
+		return true;
+	return !(st->st_mode & S_ISVTX) && (group || st->st_mode & S_IWOTH);
+}
+
+/* Up to the root, by the directories themselves: the names that led here may have been links. */
+static int check_above(int fd, const char *path, struct err *e)
+{
+	char up[3 * DEPTH_MAX + 3] = "..";
+	struct stat st = { 0 }, below;
+
+	for (unsigned i = 0; i + 1 < DEPTH_MAX; i++) {
+		below = st;
+		if (fstatat(fd, up, &st, 0) < 0)
+			return err_sys(e, errno, "look above '%s'", path);
+		if (st.st_dev == below.st_dev && st.st_ino == below.st_ino)
+			return 0;
+		if (is_others(&st))
+			return err_set(
+				e, ERR_UNAVAIL,
+				"a directory above '%s' belongs to somebody else or can be written by others; "
+				"fix: name a state directory of your own with --state-dir",
+				path);
+		if (geteuid() == 0 && !(st.st_mode & S_IXOTH))
+			return err_set(
+				e, ERR_UNAVAIL,
+				"the sandbox, which is another user, may not pass through a directory above '%s'; "
+				"fix: chmod o+x it, or name another state directory with --state-dir",
+				path);
+		memcpy(up + 2 + (size_t)3 * i, "/..", 4);
+	}
+	return err_set(e, ERR_LIMIT, "'%s' lies deeper than %u directories", path, DEPTH_MAX);
+}
+
+/* live/ and runs/ lie in a directory that others may be able to write to: only one that is ours alone is used. */
+static int open_ours(const char *path, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, DIR_FLAGS);
+	struct stat st;
+	int rc;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, errno, "open '%s': --state-dir names another place", path);
+	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(
+			e, ERR_UNAVAIL,
+			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
+			"your own with --state-dir",
+			path);
+	rc = check_above(fd, path, e);
+	return rc < 0 ? rc : TAKE_FD(fd);
+}
+
+/* The path that `fd` really has: a home directory may be reached through a link, and the warden follows none. */
+static int real_path(int fd, const char *id, char *out, size_t size, struct err *e)
+{
+	char link[64];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, out, size);
+	if (n < 0)
+		return err_sys(e, errno, "resolve the state directory");
+	if ((size_t)n + strlen(id) + 2 > size)
+		return err_set(e, ERR_LIMIT, "the state directory's name is too long");
+	(void)snprintf(out + n, size - (size_t)n, "/%s", id);
+	return 0;
+}
+
+int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
+	       struct err *e)
+{
+	_cleanup_close_ int fd = FD_NONE;
+	int rc = state_path(s, kind, name, out, size, e);
+
+	if (rc >= 0)
+		rc = make_above(out, e);
+	if (rc < 0)
+		return rc;
+	*strrchr(out, '/') = '\0';
+	fd = open_ours(out, e);
+	rc = fd < 0 ? fd : real_path(fd, name, out, size, e);
+	return rc < 0 ? rc : TAKE_FD(fd);
+}
