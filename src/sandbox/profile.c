@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/profile.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "sandbox/host.h"
 #include "sandbox/sockets.h"
 #include "sandbox/source.h"
@@ -24,12 +25,28 @@ struct making {
 	struct str blocked;
 };
 
+/* Named after what they belong to, so that the next sandbox finds its own again whatever else is mounted by then. */
+static int name_lasting(struct making *m, struct profile_mount *pm, struct err *e)
+{
+	struct str dir = m->in->private_dir;
+	struct str of = arena_printf(m->a, "%.*s:%.*s", (int)pm->source.path.n, pm->source.path.p,
+				     (int)pm->target.n, pm->target.p);
+	char hex[SHA256_HEX];
+
+	sha256_hex(of, hex);
+	pm->upper = arena_printf(m->a, "%.*s/upper-%.16s", (int)dir.n, dir.p, hex);
+	pm->work = arena_printf(m->a, "%.*s/work-%.16s", (int)dir.n, dir.p, hex);
+	return m->a->failed ? err_sys(e, ENOMEM, "profile") : 0;
+}
+
 /* Only their names: the warden makes them, so that somebody is there to remove them from the first moment on. */
 static int name_layers(struct making *m, struct profile_mount *pm, struct err *e)
 {
 	struct str dir = m->in->private_dir;
 
 	pm->overlay = true;
+	if (m->in->private_stays)
+		return name_lasting(m, pm, e);
 	pm->upper = arena_printf(m->a, "%.*s/upper%zu", (int)dir.n, dir.p, m->n);
 	pm->work = arena_printf(m->a, "%.*s/work%zu", (int)dir.n, dir.p, m->n);
 	return m->a->failed ? err_sys(e, ENOMEM, "profile") : 0;
@@ -170,6 +187,7 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 				 .cwd = d->workdir,
 				 .tty = in->tty,
 				 .private_dir = in->private_dir,
+				 .private_stays = in->private_stays,
 				 .hostname = STR("sandbox") };
 	if (!in->serve && (in->argv.n == 0 || in->argv.v[0].n == 0))
 		return err_set(e, ERR_USAGE, "no command");

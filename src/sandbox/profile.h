@@ -17,6 +17,7 @@ struct profile_input {
 	bool serve;             /* neither: calls are made later (sandbox/warm.h) */
 	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
 	struct str private_dir; /* the warden makes it: upper and work of overlays lie in it */
+	bool private_stays;     /* and uses one that is there, and leaves it there */
 	struct profile_tty tty;
 	uint32_t uid, gid; /* of whoever asked */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */

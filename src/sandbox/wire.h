@@ -93,6 +93,8 @@ enum plan_flag {
 	PLAN_F_PARENT_MAPS = 2,   /* creel is root: two uids, the map is written from outside */
 	PLAN_F_TIME_OPTIONAL = 8, /* policy can do without clocks of its own */
 	PLAN_F_SERVE = 16,        /* no payload of its own: pid 1 starts what it is asked to (wire_serve.h) */
+	PLAN_F_STAYS =
+		32, /* the private directory is there before and after: taken, or made, and never removed */
 };
 
 struct plan_header {

@@ -10,7 +10,8 @@
  * new /proc (attached at /proc/proc until the pivot): no name is looked up twice, and none needs escaping. A lower layer
  * that was made outside has to be attached before overlayfs takes it; the overlay then covers it.
  *
- * "volatile" (Linux 5.10): without it, ending the sandbox syncs the whole file system that the upper layer lies on.
+ * "volatile" (Linux 5.10): without it, ending the sandbox syncs the whole file system that the upper layer lies on. A layer that
+ * stays for the next sandbox has to be on the disk by then.
  */
 static long open_lower(struct warden *w, const struct step *s, const char *target)
 {
@@ -47,8 +48,10 @@ long do_overlay(struct warden *w, const struct step *s)
 	const char *target = plan_str(w, s->a), *lower = plan_str(w, s->b);
 	const char *upper = plan_str_after(w, lower), *work = plan_str_after(w, upper);
 	char text[3][40];
-	const char *options[] = { "lowerdir",  text[0], "upperdir", text[1], "workdir", text[2],
-				  "userxattr", NULL,    "volatile", NULL,    NULL };
+	const char *options[] = { "lowerdir",  text[0],   "upperdir",
+				  text[1],     "workdir", text[2],
+				  "userxattr", NULL,      w->plan->flags & PLAN_F_STAYS ? NULL : "volatile",
+				  NULL,        NULL };
 	long fd[3] = { -1, -1, -1 }, r = make_target(w, target, false);
 
 	if (r >= 0)

@@ -108,6 +108,8 @@ static long make_layer(const struct warden *w, const char *path)
 	const char *name = last_name(path);
 	long r = SYS3(mkdirat, w->private_fd, name, 0700);
 
+	if (r == -EEXIST && w->private_stays)
+		return 0;
 	return r < 0 ? r : give(w, w->private_fd, name);
 }
 
@@ -214,6 +216,29 @@ void private_settled(const struct warden *w)
 	SYS3(unlinkat, w->private_fd, "old", AT_REMOVEDIR);
 }
 
+/* ---- one that stays ---- */
+
+/* What is there is a session's, from its last sandbox; one session has one at a time. */
+static long take_lasting(struct warden *w, const char *name)
+{
+	long fd, r = SYS3(mkdirat, w->live_fd, name, 0700);
+
+	w->private_stays = true;
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fd = SYS4(openat, w->live_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	w->private_fd = (int)fd;
+	r = SYS2(flock, fd, LOCK_EX_NB);
+	if (r == -EAGAIN)
+		r = -EBUSY;
+	/* Whoever was killed while he made it has not given it away yet. */
+	if (r >= 0 && !is_given(w, (int)fd, ""))
+		r = give(w, (int)fd, "");
+	return r >= 0 && !is_given(w, (int)fd, "") ? -EPERM : r;
+}
+
 /* ---- all ---- */
 
 static long make_layers(const struct warden *w)
@@ -256,6 +281,10 @@ static long make_all(struct warden *w, const char *path)
 	if (r < 0)
 		return r;
 	w->live_fd = (int)r;
+	if (w->plan->flags & PLAN_F_STAYS) {
+		r = take_lasting(w, last_name(path));
+		return r < 0 ? r : make_layers(w);
+	}
 	if (overlay && take_spare(w, path, overlay))
 		return 0;
 	r = make_locked(w, last_name(path));
@@ -289,7 +318,8 @@ void private_remove(const struct warden *w)
 
 	if (fd < 0)
 		return;
-	if (SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st) >= 0 && same(w->private_fd, &st)) {
+	if (!w->private_stays && SYS5(statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st) >= 0 &&
+	    same(w->private_fd, &st)) {
 		remove_below((int)fd);
 		SYS3(unlinkat, w->live_fd, name, AT_REMOVEDIR);
 	}

@@ -64,6 +64,7 @@ struct warden {
 	char parent[4096]; /* of what was created last, below the new root */
 	int parent_fd;
 	int live_fd, private_fd; /* outside: where the private directory lies, and itself, locked */
+	bool private_stays;
 	const char *const
 		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
