@@ -153,3 +153,24 @@ bool env_name_valid(struct str name)
 			return false;
 	return true;
 }
+
+/* clang-format off */
+static const char *const loader_names[] = {
+	"BASHOPTS", "BASH_ENV", "ENV", "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOSTALIASES", "IFS", "LOCALDOMAIN",
+	"LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "PROMPT_COMMAND", "PS4", "RESOLV_HOST_CONF", "RES_OPTIONS",
+	"SHELLOPTS", "TZDIR",
+};
+static const char *const loader_prefixes[] = { "LD_", "DYLD_", "BASH_FUNC_" };
+/* clang-format on */
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+bool env_name_is_loader(struct str name)
+{
+	for (size_t i = 0; i < LEN(loader_prefixes); i++)
+		if (str_starts(name, str_z(loader_prefixes[i])))
+			return true;
+	for (size_t i = 0; i < LEN(loader_names); i++)
+		if (str_eq(name, str_z(loader_names[i])))
+			return true;
+	return false;
+}

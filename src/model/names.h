@@ -82,6 +82,9 @@ const char *enum_closest(const struct enum_name *table, struct str name);
 /* [A-Za-z_][A-Za-z0-9_]*: what every system takes as the name of a variable. */
 bool env_name_valid(struct str name);
 
+/* Makes the loader, libc or a shell run or read something before the program starts: kept out of every sandbox. */
+bool env_name_is_loader(struct str name);
+
 /* Capabilities: bits. The matrix of trust x capability is policy/cap.h. */
 enum cap {
 	CAP_FS_READ = 0,

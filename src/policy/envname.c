@@ -2,29 +2,12 @@
 #include "policy/envname.h"
 
 /* clang-format off */
-static const char *const loader_names[] = {
-	"BASHOPTS", "BASH_ENV", "ENV", "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOSTALIASES", "IFS", "LOCALDOMAIN",
-	"LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "PROMPT_COMMAND", "PS4", "RESOLV_HOST_CONF", "RES_OPTIONS",
-	"SHELLOPTS", "TZDIR",
-};
-static const char *const loader_prefixes[] = { "LD_", "DYLD_", "BASH_FUNC_" };
 static const char *const secret_endings[] = {
 	"TOKEN", "API_KEY", "APIKEY", "SECRET", "PASSWORD", "PASSWD", "PRIVATE_KEY", "ACCESS_KEY", "ADMIN_KEY", "SECRET_KEY",
 	"CREDENTIALS", "PASSPHRASE", "PASS",
 };
 /* clang-format on */
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-bool env_name_is_loader(struct str name)
-{
-	for (size_t i = 0; i < LEN(loader_prefixes); i++)
-		if (str_starts(name, str_z(loader_prefixes[i])))
-			return true;
-	for (size_t i = 0; i < LEN(loader_names); i++)
-		if (str_eq(name, str_z(loader_names[i])))
-			return true;
-	return false;
-}
 
 /* A whole word at the end: MY_TOKEN and TOKEN, but not MAX_TOKENS and not BETOKEN. */
 static bool ends_in_word(struct str name, struct str word)

@@ -4,9 +4,6 @@
 
 #include "model/names.h"
 
-/* Makes the loader, libc or a shell run or read something before the program starts: kept out of every sandbox. */
-bool env_name_is_loader(struct str name);
-
 /* *_TOKEN, *_API_KEY, *_SECRET, *_PASSWORD, … in any case. */
 bool env_name_looks_secret(struct str name);
 

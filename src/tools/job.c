@@ -96,10 +96,14 @@ int tool_file_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *
 struct tools_job tools_job_result(const struct err *e)
 {
 	static const struct tools_job results[ERR_KIND_COUNT_] = {
-		[ERR_NONE] = { 0, NULL },          [ERR_USAGE] = { 14, "denied" },
-		[ERR_DENIED] = { 14, "denied" },   [ERR_NOTFOUND] = { 15, "not_found" },
-		[ERR_LIMIT] = { 16, "job_error" }, [ERR_UNAVAIL] = { 16, "job_error" },
-		[ERR_PROTO] = { 16, "job_error" }, [ERR_SYS] = { 16, "job_error" },
+		[ERR_NONE] = { 0 },
+		[ERR_USAGE] = { 14, "denied" },
+		[ERR_DENIED] = { 14, "denied" },
+		[ERR_NOTFOUND] = { 15, "not_found" },
+		[ERR_LIMIT] = { 16, "job_error" },
+		[ERR_UNAVAIL] = { 16, "job_error" },
+		[ERR_PROTO] = { 16, "job_error" },
+		[ERR_SYS] = { 16, "job_error" },
 		[ERR_BUG] = { 16, "job_error" },
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tools_priv.h"
+#include "tools/program.h"
 
 #include "model/names.h"
 
@@ -66,10 +66,54 @@ static const struct tool_arg file_write_args[] = {
 	[FILE_WRITE_PATH]    = { "path",      NULL, TOOL_STR, true,  0, PATH_LONGEST,  "the file, relative to the workspace" },
 	[FILE_WRITE_CONTENT] = { "content",   NULL, TOOL_STR, true,  0, 2000000,       "all that the file shall hold" },
 };
+static const struct tool_arg exec_args[] = {
+	[EXEC_COMMAND]       = { "command",    "cmd",        TOOL_COMMAND, true,  0, PROGRAM_BYTES_MAX, "what to run: a text for a shell, or the program and its arguments" },
+	[EXEC_WORKDIR]       = { "workdir",    "cwd",        TOOL_STR,  false, 0, PATH_LONGEST,      "where; the workspace unless given" },
+	[EXEC_ENV]           = { "env",        NULL,         TOOL_MAP,  false, 0, PROGRAM_BYTES_MAX, "more variables; not PATH, not what makes a loader or shell run something, not what policy has set" },
+	[EXEC_STDIN]         = { "stdin",      "input",      TOOL_STR,  false, 0, PROGRAM_INPUT_MAX, "what it reads; nothing unless given" },
+	[EXEC_TIMEOUT]       = { "timeout",    "timeout_s timeoutSeconds", TOOL_NUM, false, 0, NUMBER_MAX, "seconds, as far as policy allows" },
+	[EXEC_PTY]           = { "pty",        "tty",        TOOL_BOOL, false, ANY,                  "in a terminal of its own; both streams are one then" },
+	[EXEC_BACKGROUND]    = { "background", NULL,         TOOL_BOOL, false, ANY,                  "do not wait: process looks after it" },
+	[EXEC_YIELD]         = { "yieldMs",    NULL,         TOOL_INT,  false, 0, 3600000,           "wait for so many milliseconds, then leave it to process" },
+	[EXEC_ELEVATED]      = { "elevated",   NULL,         TOOL_BOOL, false, ANY,                  "ask for elevated execution, where policy has it" },
+	[EXEC_HOST]          = { "host",       NULL,         TOOL_STR,  false, 0, 32,                "auto or sandbox" },
+};
+static const struct tool_arg shell_exec_args[] = {
+	[SHELL_CMD]          = { "cmd",        NULL,         TOOL_STRS, true,  1, 65536,             "the program and its arguments" },
+	[SHELL_TIMEOUT]      = { "timeout_s",  NULL,         TOOL_NUM,  false, -NUMBER_MAX, NUMBER_MAX, "seconds, brought into 1..60; 10 unless given" },
+};
+static const struct tool_arg code_exec_args[] = {
+	[SCRIPT_LANGUAGE]    = { "language",   "lang",       TOOL_STR,  true,  1, 32,                "python, javascript or bash" },
+	[SCRIPT_CODE]        = { "code",       NULL,         TOOL_STR,  true,  0, PROGRAM_INPUT_MAX, "the text to run" },
+	[SCRIPT_ARGS]        = { "args",       NULL,         TOOL_STRS, false, 0, 4096,              "its arguments" },
+	[SCRIPT_STDIN]       = { "stdin",      "input",      TOOL_STR,  false, 0, PROGRAM_INPUT_MAX, "what it reads; nothing unless given" },
+	[SCRIPT_WORKDIR]     = { "workdir",    "cwd",        TOOL_STR,  false, 0, PATH_LONGEST,      "where; the workspace unless given" },
+	[SCRIPT_TIMEOUT]     = { "timeout",    "timeout_s timeoutSeconds", TOOL_NUM, false, 0, NUMBER_MAX, "seconds, as far as policy allows" },
+};
+static const struct tool_arg git_args[] = {
+	[GIT_COMMAND]        = { "command",    "cmd args",   TOOL_COMMAND, true,  0, PROGRAM_BYTES_MAX, "git's arguments, with or without git in front" },
+	[GIT_WORKDIR]        = { "workdir",    "cwd",        TOOL_STR,  false, 0, PATH_LONGEST,      "where; the workspace unless given" },
+	[GIT_STDIN]          = { "stdin",      "input",      TOOL_STR,  false, 0, PROGRAM_INPUT_MAX, "what it reads; nothing unless given" },
+	[GIT_TIMEOUT]        = { "timeout",    "timeout_s timeoutSeconds", TOOL_NUM, false, 0, NUMBER_MAX, "seconds, as far as policy allows" },
+};
+static const struct tool_arg web_fetch_args[] = {
+	{ "url",         NULL,       TOOL_STR, true,  1, 8192,     "what to fetch: http or https" },
+	{ "extractMode", NULL,       TOOL_STR, false, 0, 32,       "markdown or text" },
+	{ "maxChars",    NULL,       TOOL_INT, false, 1, 10000000, "how much of it" },
+};
+static const struct tool_arg web_search_args[] = {
+	{ "query",       NULL,       TOOL_STR, true,  1, 4096,     "what to look for" },
+	{ "count",       "limit",    TOOL_INT, false, 1, 100,      "how many results" },
+};
+static const struct tool_arg browser_args[] = {
+	{ "action",      NULL,       TOOL_STR, true,  1, 64,       "what to do" },
+	{ "url",         "targetUrl", TOOL_STR, false, 0, 8192,    "where" },
+};
 
 #define ARGS(rows) rows, sizeof(rows) / sizeof((rows)[0])
 #define READS CAP_BIT(CAP_FS_READ)
 #define WRITES CAP_BIT(CAP_FS_WRITE)
+#define RUNS CAP_BIT(CAP_PROC_EXEC)
 
 static const struct tool table[] = {
 	{ "read", NULL, READS, ARGS(read_args),
@@ -94,6 +138,24 @@ static const struct tool table[] = {
 	  "2000000 bytes", "a file of the workspace as sandbox-guard's callers ask for it", tool_file_read },
 	{ "file_write", NULL, WRITES, ARGS(file_write_args),
 	  "2000000 bytes", "a file of the workspace as sandbox-guard's callers give it", tool_file_write },
+	{ "exec", "bash shell execute", RUNS, ARGS(exec_args),
+	  "limits.stdout_max and limits.stderr_max bytes, limits.timeout_max_s; stdin of 64 MiB",
+	  "runs a command; of too much output the first three quarters and the last quarter are told, and process log has the rest", tool_exec, tool_exec_ask },
+	{ "shell_exec", NULL, RUNS, ARGS(shell_exec_args),
+	  "80000 characters of each stream, 60 seconds",
+	  "runs a program as sandbox-guard's callers ask for it: no shell, in the workspace", tool_shell_exec, tool_shell_exec_ask },
+	{ "code_exec", NULL, RUNS, ARGS(code_exec_args),
+	  "as exec; code of 64 MiB",
+	  "runs a text with python3, node or bash", tool_code_exec, tool_code_exec_ask },
+	{ "git", NULL, RUNS | CAP_BIT(CAP_VCS), ARGS(git_args),
+	  "as exec",
+	  "runs git; that it must not push is advice: the wall is no network and no credentials", tool_git, tool_git_ask },
+	{ "web_fetch", NULL, CAP_BIT(CAP_NET) | CAP_BIT(CAP_API), ARGS(web_fetch_args),
+	  "none", "a page of the web; not available in this build", tool_unavailable },
+	{ "web_search", NULL, CAP_BIT(CAP_NET) | CAP_BIT(CAP_API), ARGS(web_search_args),
+	  "none", "a search of the web; not available in this build", tool_unavailable },
+	{ "browser", NULL, CAP_BIT(CAP_BROWSER), ARGS(browser_args),
+	  "none", "a browser; not available in this build", tool_unavailable },
 };
 /* clang-format on */
 
@@ -109,6 +171,10 @@ CHECK_ROWS(ls_args, LS_N_);
 CHECK_ROWS(search_args, SEARCH_N_);
 CHECK_ROWS(file_read_args, FILE_READ_N_);
 CHECK_ROWS(file_write_args, FILE_WRITE_N_);
+CHECK_ROWS(exec_args, EXEC_N_);
+CHECK_ROWS(shell_exec_args, SHELL_N_);
+CHECK_ROWS(code_exec_args, SCRIPT_N_);
+CHECK_ROWS(git_args, GIT_N_);
 
 const struct tool_arg *tools_edit_rows(void)
 {

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "data/value.h"
+#include "model/decision.h"
 
 enum tool_type {
 	TOOL_STR = 0,
@@ -137,5 +138,10 @@ int tools_run(const struct tool *t, struct tool_ctx *x, const struct value *args
 struct tools_job {
 	int exit;
 	const char *error; /* NULL: none */
+	bool takes_detail; /* "word:detail": the program, or why */
 };
-struct tools_job tools_job_result(const struct err *e);
+struct tools_job tools_job_result(const struct err *e);   /* file_read, file_write */
+struct tools_job tools_shell_result(const struct err *e); /* shell_exec that did not start */
+struct tools_job tools_job_end(
+	const struct tool_end *end);                /* shell_exec that ran; `error` lives as long as *end */
+struct tools_job tools_job_refusal(enum code code); /* what policy refused */

@@ -34,6 +34,22 @@ enum {
 };
 enum { FILE_READ_PATH, FILE_READ_MAX, FILE_READ_N_ };
 enum { FILE_WRITE_PATH, FILE_WRITE_CONTENT, FILE_WRITE_N_ };
+enum {
+	EXEC_COMMAND,
+	EXEC_WORKDIR,
+	EXEC_ENV,
+	EXEC_STDIN,
+	EXEC_TIMEOUT,
+	EXEC_PTY,
+	EXEC_BACKGROUND,
+	EXEC_YIELD,
+	EXEC_ELEVATED,
+	EXEC_HOST,
+	EXEC_N_
+};
+enum { SHELL_CMD, SHELL_TIMEOUT, SHELL_N_ };
+enum { SCRIPT_LANGUAGE, SCRIPT_CODE, SCRIPT_ARGS, SCRIPT_STDIN, SCRIPT_WORKDIR, SCRIPT_TIMEOUT, SCRIPT_N_ };
+enum { GIT_COMMAND, GIT_WORKDIR, GIT_STDIN, GIT_TIMEOUT, GIT_N_ };
 
 int tool_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
@@ -43,6 +59,16 @@ int tool_ls(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struc
 int tool_search(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_file_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_file_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+int tool_shell_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_shell_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+int tool_code_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_code_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+int tool_git(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_git_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+int tool_process(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
+int tool_unavailable(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 
 /* table.c: the rows of one of edit's edits */
 const struct tool_arg *tools_edit_rows(void);
