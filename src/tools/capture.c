@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/utf8.h"
+#include "tools/tools_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,19 +137,11 @@ int capture_put(struct capture *c, struct str bytes)
 
 /* ---- telling ---- */
 
-/* Without the begin of a code point whose rest was not kept. */
 static struct str without_stump(struct str s)
 {
-	for (size_t back = 1; back <= 3 && back <= s.n; back++) {
-		unsigned char c = (unsigned char)s.p[s.n - back];
-		size_t needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+	size_t missing;
 
-		if ((c & 0xc0) == 0x80)
-			continue;
-		if (needs > back)
-			s.n -= back;
-		break;
-	}
+	s.n -= text_stump(s, &missing);
 	return s;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/program.h"
 
+#include "backend/jobs.h"
 #include "model/names.h"
 
 #include <assert.h>
@@ -74,9 +75,29 @@ static const struct tool_arg exec_args[] = {
 	[EXEC_TIMEOUT]       = { "timeout",    "timeout_s timeoutSeconds", TOOL_NUM, false, 0, NUMBER_MAX, "seconds, as far as policy allows" },
 	[EXEC_PTY]           = { "pty",        "tty",        TOOL_BOOL, false, ANY,                  "in a terminal of its own; both streams are one then" },
 	[EXEC_BACKGROUND]    = { "background", NULL,         TOOL_BOOL, false, ANY,                  "do not wait: process looks after it" },
-	[EXEC_YIELD]         = { "yieldMs",    NULL,         TOOL_INT,  false, 0, 3600000,           "wait for so many milliseconds, then leave it to process" },
+	[EXEC_YIELD]         = { "yieldMs",    "yield_ms",   TOOL_NUM,  false, 0, 3600000,           "wait for so many milliseconds, then leave it to process" },
 	[EXEC_ELEVATED]      = { "elevated",   NULL,         TOOL_BOOL, false, ANY,                  "ask for elevated execution, where policy has it" },
 	[EXEC_HOST]          = { "host",       NULL,         TOOL_STR,  false, 0, 32,                "auto or sandbox" },
+	[EXEC_SECURITY]      = { "security",   NULL,         TOOL_STR,  false, 0, 32,                "taken and not looked at: policy decides" },
+	[EXEC_ASK]           = { "ask",        NULL,         TOOL_STR,  false, 0, 32,                "taken and not looked at: policy decides" },
+};
+static const struct tool_arg process_args[] = {
+	[PROCESS_ACTION]      = { "action",     NULL,            TOOL_STR,  true,  1, 32,           "list, poll, log, write, submit, send-keys, paste, signal, kill, clear or remove" },
+	[PROCESS_ID]          = { "sessionId",  "id session_id", TOOL_STR,  false, 0, 64,           "which one, as exec or list has told it" },
+	[PROCESS_TIMEOUT]     = { "timeout",    "waitMs",        TOOL_NUM,  false, 0, NUMBER_MAX,   "poll: wait for so many milliseconds for something new; 60000 at most" },
+	[PROCESS_OFFSET]      = { "offset",     NULL,            TOOL_INT,  false, 0, NUMBER_MAX,   "log: the first line, from 0" },
+	[PROCESS_LIMIT]       = { "limit",      NULL,            TOOL_INT,  false, 1, NUMBER_MAX,   "log: how many lines; the last ones without offset, 200 of them unless given" },
+	[PROCESS_BYTE_OFFSET] = { "byteOffset", NULL,            TOOL_INT,  false, 0, NUMBER_MAX,   "log: the first byte, from 0" },
+	[PROCESS_BYTE_LIMIT]  = { "byteLimit",  NULL,            TOOL_INT,  false, 1, NUMBER_MAX,   "log: how many bytes" },
+	[PROCESS_STREAM]      = { "stream",     NULL,            TOOL_STR,  false, 0, 16,           "log: stdout or stderr; both unless given" },
+	[PROCESS_DATA]        = { "data",       NULL,            TOOL_STR,  false, 0, JOBS_INPUT_MAX, "write, submit: what it reads" },
+	[PROCESS_EOF]         = { "eof",        NULL,            TOOL_BOOL, false, ANY,             "write: there is no more to read after it" },
+	[PROCESS_KEYS]        = { "keys",       NULL,            TOOL_STRS, false, 0, 4096,         "send-keys: Enter, C-c, Up, M-x, one character …" },
+	[PROCESS_HEX]         = { "hex",        NULL,            TOOL_STRS, false, 0, 4096,         "send-keys: bytes in hexadecimal, before the keys" },
+	[PROCESS_LITERAL]     = { "literal",    NULL,            TOOL_STR,  false, 0, JOBS_INPUT_MAX, "send-keys: text as it is, before the bytes" },
+	[PROCESS_TEXT]        = { "text",       NULL,            TOOL_STR,  false, 0, JOBS_INPUT_MAX, "paste: what is pasted" },
+	[PROCESS_BRACKETED]   = { "bracketed",  NULL,            TOOL_BOOL, false, ANY,             "paste: false leaves out the marks of pasted text" },
+	[PROCESS_SIGNAL]      = { "signal",     NULL,            TOOL_STR,  false, 1, 16,           "signal, kill: TERM, INT, 9 …" },
 };
 static const struct tool_arg shell_exec_args[] = {
 	[SHELL_CMD]          = { "cmd",        NULL,         TOOL_STRS, true,  1, 65536,             "the program and its arguments" },
@@ -141,6 +162,9 @@ static const struct tool table[] = {
 	{ "exec", "bash shell execute", RUNS, ARGS(exec_args),
 	  "limits.stdout_max and limits.stderr_max bytes, limits.timeout_max_s; stdin of 64 MiB",
 	  "runs a command; of too much output the first three quarters and the last quarter are told, and process log has the rest", tool_exec, tool_exec_ask },
+	{ "process", NULL, RUNS, ARGS(process_args),
+	  "64 that run, 256 that have ended, 8 MiB of each log; limits.stdout_max bytes at once",
+	  "looks after programs that exec left running, and pages through output that was too long", tool_process },
 	{ "shell_exec", NULL, RUNS, ARGS(shell_exec_args),
 	  "80000 characters of each stream, 60 seconds",
 	  "runs a program as sandbox-guard's callers ask for it: no shell, in the workspace", tool_shell_exec, tool_shell_exec_ask },
@@ -172,6 +196,7 @@ CHECK_ROWS(search_args, SEARCH_N_);
 CHECK_ROWS(file_read_args, FILE_READ_N_);
 CHECK_ROWS(file_write_args, FILE_WRITE_N_);
 CHECK_ROWS(exec_args, EXEC_N_);
+CHECK_ROWS(process_args, PROCESS_N_);
 CHECK_ROWS(shell_exec_args, SHELL_N_);
 CHECK_ROWS(code_exec_args, SCRIPT_N_);
 CHECK_ROWS(git_args, GIT_N_);

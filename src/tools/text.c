@@ -98,6 +98,23 @@ bool text_next_line(struct str *rest, struct str *ret)
 	return true;
 }
 
+size_t text_stump(struct str s, size_t *ret_missing)
+{
+	*ret_missing = 0;
+	for (size_t back = 1; back <= 3 && back <= s.n; back++) {
+		unsigned char c = (unsigned char)s.p[s.n - back];
+		size_t needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+
+		if ((c & 0xc0) == 0x80)
+			continue;
+		if (needs <= back)
+			return 0;
+		*ret_missing = needs - back;
+		return back;
+	}
+	return 0;
+}
+
 bool text_is_crlf(struct str s)
 {
 	const char *p = s.p, *end = s.p + s.n;

@@ -45,7 +45,28 @@ enum {
 	EXEC_YIELD,
 	EXEC_ELEVATED,
 	EXEC_HOST,
+	EXEC_SECURITY,
+	EXEC_ASK,
 	EXEC_N_
+};
+enum {
+	PROCESS_ACTION,
+	PROCESS_ID,
+	PROCESS_TIMEOUT,
+	PROCESS_OFFSET,
+	PROCESS_LIMIT,
+	PROCESS_BYTE_OFFSET,
+	PROCESS_BYTE_LIMIT,
+	PROCESS_STREAM,
+	PROCESS_DATA,
+	PROCESS_EOF,
+	PROCESS_KEYS,
+	PROCESS_HEX,
+	PROCESS_LITERAL,
+	PROCESS_TEXT,
+	PROCESS_BRACKETED,
+	PROCESS_SIGNAL,
+	PROCESS_N_
 };
 enum { SHELL_CMD, SHELL_TIMEOUT, SHELL_N_ };
 enum { SCRIPT_LANGUAGE, SCRIPT_CODE, SCRIPT_ARGS, SCRIPT_STDIN, SCRIPT_WORKDIR, SCRIPT_TIMEOUT, SCRIPT_N_ };
@@ -107,6 +128,8 @@ size_t text_count_lines(struct str s); /* a last line without newline counts */
 bool text_next_line(struct str *rest, struct str *ret);
 /* Lines end in CR LF, all of them, and there is at least one. */
 bool text_is_crlf(struct str s);
+/* How many bytes at the end begin a code point whose rest is not there, and how many that rest has. */
+size_t text_stump(struct str s, size_t *ret_missing);
 void text_put_base64(struct jsonw *w, struct str bytes);
 
 /* write.c */

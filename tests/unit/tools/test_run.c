@@ -225,6 +225,19 @@ TEST(git_says_to_policy_what_would_be_run)
 	assert_int_equal(ask.argv.n, 1);
 }
 
+/* ---- background, where nobody keeps the box ---- */
+
+WITH_CALLER(a_box_of_its_own_has_no_background)
+{
+	if (c->programs.box->jobs)
+		return;
+	must_refuse(c, "exec", "{command: 'true', background: true}", ERR_UNAVAIL, "no background processes");
+	must_refuse(c, "exec", "{command: 'true', yieldMs: 10}", ERR_UNAVAIL, "no background processes");
+	must_refuse(c, "process", "{action: 'list'}", ERR_UNAVAIL, "no background processes");
+	must_refuse(c, "process", "{action: 'lst'}", ERR_USAGE, "there are list, poll, log");
+	must_run(c, "exec", "{command: 'true', background: false}");
+}
+
 /* ---- declared only ---- */
 
 TEST(what_this_build_does_not_have_says_so)
