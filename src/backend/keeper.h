@@ -20,9 +20,11 @@ struct keeper_spec {
 	struct str dir;        /* of this session: there already, 0700, ours */
 	struct cgroup *cgroup; /* the keeper's from now on, also when it fails; NULL = none */
 	struct str workdir;    /* inside */
-	uint64_t idle_s;       /* no call, no job and no client for so long: it goes; 0 = never */
-	uint64_t log_bytes;    /* of one stream of a background job; 0 = 8 MiB */
-	uint64_t logs_bytes;   /* of all logs together; 0 = 256 MiB */
+	uint64_t
+		idle_s; /* no call and no job for so long, and nobody asked for anything: it goes; 0 = never */
+	uint64_t log_bytes;  /* of one stream of a background job; 0 = 8 MiB */
+	uint64_t logs_bytes; /* of all logs together; 0 = 256 MiB */
+	int keeper_fd;       /* the program, borrowed; 0 or negative = found as always */
 };
 
 struct keeper_started {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/native.h"
+#include "backend/asked.h"
 #include "backend/events.h"
 #include "backend/native_priv.h"
 #include "base/clock.h"
+#include "base/port.h"
 #include "sandbox/warm.h"
 
 #include <poll.h>
@@ -15,11 +17,7 @@ const struct enum_name box_reason_names[] = { { "lost", BOX_LOST },           { 
 					      { "signaled", BOX_SIGNALED },   { "timeout", BOX_TIMEOUT },
 					      { "cancelled", BOX_CANCELLED }, { NULL, 0 } };
 
-/* A call that was asked for and whose end was not heard yet: what to name when it could not start. */
-struct asked {
-	uint64_t id; /* 0 = free */
-	char program[128], cwd[128];
-};
+static_assert(ASKED_MAX == SERVE_CALLS_MAX, "no more than the warden takes");
 
 struct native {
 	struct box box;
@@ -27,8 +25,10 @@ struct native {
 	struct cgroup cgroup;
 	struct events later;
 	struct str workdir; /* behind the struct */
-	struct asked asked[SERVE_CALLS_MAX];
-	uint32_t n_asked;
+	struct asked asked;
+	struct {
+		char program[128], cwd[128];
+	} names[ASKED_MAX]; /* of the calls in `asked`: what to name when one could not start */
 	bool gone;
 	struct err why; /* it went; ERR_NONE when nobody said */
 	struct box_stat walls;
@@ -46,25 +46,9 @@ static struct native *native_of(const struct box *b)
 
 /* ---- calls ---- */
 
-static struct asked *find(struct native *n, uint64_t id)
-{
-	for (size_t i = 0; n->n_asked && i < SERVE_CALLS_MAX; i++)
-		if (n->asked[i].id == id)
-			return &n->asked[i];
-	return NULL;
-}
-
 static void note(char out[static 128], struct str s)
 {
 	(void)snprintf(out, 128, STR_FMT, STR_ARG(s));
-}
-
-static void forget(struct native *n, struct asked *a)
-{
-	if (a && a->id) {
-		a->id = 0;
-		n->n_asked--;
-	}
 }
 
 static struct warm_call translate(const struct native *n, const struct box_call *c,
@@ -98,23 +82,20 @@ static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret
 	struct native *n = native_of(b);
 	struct serve_limit limits[2];
 	struct warm_call w = translate(n, call, limits);
-	struct asked *slot;
-	int r;
+	int r, at;
 
 	if (n->gone)
 		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
-	if (n->n_asked == SERVE_CALLS_MAX) {
-		(void)err_set(e, ERR_LIMIT, "%u calls run in this sandbox already", SERVE_CALLS_MAX);
+	if (n->asked.n == ASKED_MAX) {
+		(void)err_set(e, ERR_LIMIT, "%u calls run in this sandbox already", ASKED_MAX);
 		return -EAGAIN;
 	}
-	slot = n->n_asked ? find(n, 0) : &n->asked[0];
 	r = warm_call(&n->warm, &w, ret_id, e);
 	if (r < 0)
 		return r;
-	slot->id = *ret_id;
-	note(slot->program, call->argv.v[0]);
-	note(slot->cwd, w.cwd);
-	n->n_asked++;
+	at = asked_add(&n->asked, *ret_id);
+	note(n->names[at].program, call->argv.v[0]);
+	note(n->names[at].cwd, w.cwd);
 	return 0;
 }
 
@@ -142,7 +123,7 @@ static int native_signal(struct box *b, uint64_t id, int signo, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (!find(n, id))
+	if (asked_find(&n->asked, id) < 0)
 		return err_set(e, ERR_NOTFOUND, "call %ju has ended", (uintmax_t)id);
 	return warm_signal(&n->warm, id, signo, e);
 }
@@ -171,7 +152,7 @@ static void end_of(const struct serve_event *ev, struct box_end *ret)
 static bool map_call(struct native *n, const struct warm_event *w, struct box_event *ret)
 {
 	const struct serve_event *ev = &w->event;
-	struct asked *a = find(n, ev->id);
+	int at = asked_find(&n->asked, ev->id);
 	struct err ignored;
 
 	ret->call = ev->id;
@@ -189,14 +170,14 @@ static bool map_call(struct native *n, const struct warm_event *w, struct box_ev
 	case SERVE_EXIT:
 		ret->kind = BOX_ENDED;
 		end_of(ev, &ret->end);
-		forget(n, a);
+		(void)asked_drop(&n->asked, ev->id);
 		return true;
 	default:
-		if (ev->op != SERVE_EXEC || !a)
+		if (ev->op != SERVE_EXEC || at < 0)
 			return false; /* the answer to a signal, or to a cancel of what has ended */
 		ret->kind = BOX_FAILED;
-		native_failure(ev, str_z(a->program), str_z(a->cwd), &ret->err);
-		forget(n, a);
+		native_failure(ev, str_z(n->names[at].program), str_z(n->names[at].cwd), &ret->err);
+		(void)asked_drop(&n->asked, ev->id);
 		return true;
 	}
 }
@@ -231,17 +212,11 @@ static int hear(struct native *n, bool wait, struct box_event *ret, struct serve
 /* First those that it took with it, then the end itself. */
 static void tell_gone(struct native *n, struct box_event *ret)
 {
-	*ret = (struct box_event){ .kind = BOX_GONE, .fd = FD_NONE, .err = n->why };
-	for (size_t i = 0; n->n_asked && i < SERVE_CALLS_MAX; i++) {
-		struct asked *a = &n->asked[i];
+	uint64_t id = asked_take(&n->asked);
 
-		if (!a->id)
-			continue;
-		ret->kind = BOX_ENDED;
-		ret->call = a->id;
-		forget(n, a);
-		return;
-	}
+	*ret = (struct box_event){
+		.kind = id ? BOX_ENDED : BOX_GONE, .call = id, .fd = FD_NONE, .err = n->why
+	};
 }
 
 static int native_next(struct box *b, bool wait, struct box_event *ret, struct err *e)

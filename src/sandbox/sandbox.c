@@ -19,8 +19,8 @@
 #define END_MS 5000u
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-/* A build tree runs uninstalled: there the warden lies in a sibling of the directory that holds this program. */
-static int open_beside(void)
+/* A build tree runs uninstalled: there a program lies in a sibling of the directory that holds this one. */
+static int open_beside(const char *room, const char *name)
 {
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
@@ -35,7 +35,7 @@ static int open_beside(void)
 			return -ENOENT;
 		*slash = '\0';
 	}
-	(void)snprintf(path + strlen(path), 64, "/sandbox/creel-warden");
+	(void)snprintf(path + strlen(path), 64, "/%s/%s", room, name);
 	n = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	return n < 0 ? -errno : (int)n;
 }
@@ -81,16 +81,29 @@ static bool is_safe_in_place(int file)
 	return fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022);
 }
 
+int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct err *e)
+{
+	int file = open_beside(room, name); /* first: a build tree must not start an installed, older one */
+	char path[256];
+
+	if (file < 0) {
+		(void)snprintf(path, sizeof(path), CREEL_LIBEXEC "/%s", name);
+		file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	}
+	if (file < 0)
+		return err_set(e, ERR_UNAVAIL, "%s is not installed: expected " CREEL_LIBEXEC "/%s", name,
+			       name);
+	*ret_fd = file;
+	return 0;
+}
+
 int sandbox_open_warden(int *ret_fd, struct err *e)
 {
-	_cleanup_close_ int file =
-		open_beside(); /* first: a build tree must not start an installed, older one */
+	_cleanup_close_ int file = FD_NONE;
+	int r = sandbox_find_program("sandbox", "creel-warden", &file, e);
 
-	if (file < 0)
-		file = open(CREEL_LIBEXEC "/creel-warden", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (file < 0)
-		return err_set(e, ERR_UNAVAIL,
-			       "creel-warden is not installed: expected " CREEL_LIBEXEC "/creel-warden");
+	if (r < 0)
+		return r;
 	/* Under its own name, which AppArmor's profile (packaging/apparmor) is attached to. */
 	if (is_safe_in_place(file)) {
 		*ret_fd = TAKE_FD(file);

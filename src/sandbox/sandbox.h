@@ -30,6 +30,8 @@ struct sandbox_stdio {
 	int in, out, err; /* negative = /dev/null */
 };
 
+/* Opens a program of ours: in the directory of its room in the running program's build, or where it was installed. */
+int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct err *e);
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
 int sandbox_open_warden(int *ret_fd, struct err *e);
 

@@ -7,15 +7,17 @@
 
 #include "sandbox/served.h"
 
+#include "backend/keeper.h"
+#include "backend/kept.h"
 #include "backend/native.h"
 
-#include <inttypes.h>
-
-enum kind { NATIVE = 0, KINDS_ };
+enum kind { NATIVE = 0, KEPT, KINDS_ };
 
 struct den {
 	enum kind kind;
 	struct box *box;
+	char dir[64]; /* of a keeper: its session */
+	struct keeper_started keeper;
 };
 
 static inline void fail_with(const char *what, const struct err *e)
@@ -42,16 +44,104 @@ static inline struct box *open_native(struct cgroup *cgroup)
 	return box;
 }
 
+/* ---- kept ---- */
+
+static inline int try_keeper(const char *dir, const struct keeper_spec *with, struct keeper_started *ret,
+			     struct err *e)
+{
+	struct keeper_spec spec = *with;
+	struct buf plan;
+	int r;
+
+	served_plan(&plan);
+	spec.plan = buf_str(&plan);
+	spec.dir = str_z(dir);
+	spec.workdir = STR("/tmp");
+	spec.keeper_fd = open(getenv("CREEL_KEEPER"), O_RDONLY | O_CLOEXEC);
+	MUST(spec.keeper_fd >= 0);
+	r = keeper_start(&spec, ret, e);
+	(void)close(spec.keeper_fd);
+	buf_done(&plan);
+	return r;
+}
+
+static inline void den_start(struct den *d, const struct keeper_spec *with)
+{
+	struct err e = { 0 };
+
+	d->kind = KEPT;
+	(void)snprintf(d->dir, sizeof(d->dir), "/tmp/creel-test-kept-XXXXXX");
+	MUST(mkdtemp(d->dir));
+	if (try_keeper(d->dir, with, &d->keeper, &e) < 0)
+		fail_with("keeper_start", &e);
+}
+
+static inline struct box *den_connect(const struct den *d)
+{
+	struct box *box = NULL;
+	struct err e = { 0 };
+
+	if (kept_open(str_z(d->dir), &box, &e) < 0)
+		fail_with("kept_open", &e);
+	return box;
+}
+
+static inline bool is_alive(pid_t pid)
+{
+	char path[64], text[256] = "";
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	(void)fd_close(fd);
+	return n > 0 && !strstr(text, ") Z "); /* whoever adopts it reaps it when he likes */
+}
+
+static inline void wait_dead(pid_t pid)
+{
+	uint64_t end = clock_deadline(10000);
+
+	while (is_alive(pid))
+		MUST(clock_mono_ms() < end && usleep(2000) == 0);
+}
+
+/* Ends it, by whatever way it did not end yet, and sees that its directory holds nothing but the lock. */
+static inline void den_end(struct den *d)
+{
+	char path[128];
+
+	(void)kill(d->keeper.pid, SIGTERM);
+	wait_dead(d->keeper.pid);
+	(void)snprintf(path, sizeof(path), "%s/keeper.lock", d->dir);
+	MUST(unlink(path) == 0);
+	if (rmdir(d->dir) < 0) {
+		(void)fprintf(stderr, "something is left in %s (errno %d)\n", d->dir, errno);
+		_exit(1);
+	}
+}
+
+/* ---- a test ---- */
+
 static inline int count_open_fds(void)
 {
-	DIR *d = opendir("/proc/self/fd");
+	DIR *dir = opendir("/proc/self/fd");
 	int n = 0;
 
-	MUST(d);
-	while (readdir(d))
+	MUST(dir);
+	while (readdir(dir))
 		n++;
-	(void)closedir(d);
+	(void)closedir(dir);
 	return n;
+}
+
+static inline void become(int as_user)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (as_user && getuid() == 0)
+		MUST(setgid(ORDINARY) == 0 && setuid(ORDINARY) == 0 &&
+		     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0);
 }
 
 static inline void den_child(enum kind kind, int as_user, void (*body)(struct den *d))
@@ -59,14 +149,18 @@ static inline void den_child(enum kind kind, int as_user, void (*body)(struct de
 	struct den d = { .kind = kind };
 	int before;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (as_user && getuid() == 0)
-		MUST(setgid(ORDINARY) == 0 && setuid(ORDINARY) == 0 &&
-		     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0);
+	become(as_user);
 	before = count_open_fds();
-	d.box = open_native(NULL);
+	if (kind == NATIVE)
+		d.box = open_native(NULL);
+	else {
+		den_start(&d, &(struct keeper_spec){ .idle_s = 30 });
+		d.box = den_connect(&d);
+	}
 	body(&d);
 	d.box = box_close(d.box);
+	if (kind == KEPT)
+		den_end(&d);
 	if (count_open_fds() != before) {
 		(void)fprintf(stderr, "%d descriptors before, %d after\n", before, count_open_fds());
 		_exit(1);
@@ -80,6 +174,7 @@ static inline void den_run(enum kind kind, int as_user, void (*body)(struct den 
 	int status;
 
 	assert_non_null(getenv("CREEL_WARDEN"));
+	assert_non_null(getenv("CREEL_KEEPER"));
 	(void)snprintf(mark, sizeof(mark), "7%d.25", getpid());
 	pid = fork();
 	assert_true(pid >= 0);
@@ -89,6 +184,14 @@ static inline void den_run(enum kind kind, int as_user, void (*body)(struct den 
 	CHECK_CASE(status == 0, "kind %d, user %d: it ended with %#x", kind, as_user, (unsigned)status);
 	check_gone_within(1000);
 }
+
+#define WITH_KEEPER(name)                                             \
+	static void name##_body(struct den *d);                       \
+	TEST(keeper_##name)                                           \
+	{                                                             \
+		FOR_EACH_USER(user) den_run(KEPT, user, name##_body); \
+	}                                                             \
+	static void name##_body(struct den *d)
 
 #define WITH_BOX(name)                                                        \
 	static void name##_body(struct den *d);                               \

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directory of a session, as both sides of its socket see it: opened once, ours alone, and the socket named beneath it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <sys/un.h>
+
+/* ERR_NOTFOUND: it is not there. ERR_DENIED: it is somebody else's, or others may enter it. */
+int kept_dir_open(struct str path, int *ret_fd, struct err *e);
+/* A name that fits, however long the path is: through the descriptor. */
+struct sockaddr_un kept_dir_socket(int dir);
