@@ -91,6 +91,14 @@ static const struct command *owner_of(const struct command *program, struct str 
 	return NULL;
 }
 
+/* Whoever has typed words already is most likely in the middle of a command. */
+static const char *behind_dashes(const struct parser *p)
+{
+	return args_command(p->ret)->takes_command && p->ret->words.n
+		       ? ": what belongs to a command stands behind '--'"
+		       : "";
+}
+
 static int unknown_option(const struct parser *p, struct str name)
 {
 	const struct command *owner = owner_of(p->ret->path[0], name);
@@ -110,7 +118,7 @@ static int unknown_option(const struct parser *p, struct str name)
 		return err_set(p->e, ERR_USAGE,
 			       "option '--" STR_FMT "' belongs to the command '%s': write it after that word",
 			       STR_ARG(name), owner->name);
-	return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "'", STR_ARG(name));
+	return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "'%s", STR_ARG(name), behind_dashes(p));
 }
 
 static int unknown_command(const struct parser *p, struct str word)
@@ -249,7 +257,8 @@ static int take_letters(struct parser *p, struct str arg)
 		int r;
 
 		if (!o)
-			return err_set(p->e, ERR_USAGE, "unknown option '" STR_FMT "'", STR_ARG(arg));
+			return err_set(p->e, ERR_USAGE, "unknown option '" STR_FMT "'%s", STR_ARG(arg),
+				       behind_dashes(p));
 		if (o->kind == ARG_FLAG || o->kind == ARG_OPTIONAL) {
 			r = take_option(p, o, NULL);
 			if (r < 0)
@@ -266,6 +275,11 @@ static void take_command(struct parser *p)
 	p->ret->has_rest = true;
 	p->ret->rest = (struct strs){ .v = p->argv.v + p->next, .n = p->argv.n - p->next };
 	p->next = p->argv.n;
+}
+
+static bool takes_many(const struct command *c)
+{
+	return c->n_words && c->words[c->n_words - 1].many;
 }
 
 static int take_word(struct parser *p, struct str word)
@@ -285,7 +299,7 @@ static int take_word(struct parser *p, struct str word)
 		take_command(p);
 		return 0;
 	}
-	if (p->ret->words.n == here->n_words) {
+	if (p->ret->words.n >= here->n_words && !takes_many(here)) {
 		if (here->takes_command)
 			return err_set(p->e, ERR_USAGE,
 				       "unexpected '" STR_FMT "': write a command after '--'", STR_ARG(word));
@@ -334,17 +348,17 @@ int args_check_words(const struct args *args, struct err *e)
 	int ignored;
 
 	if (c->n_subs) {
-		struct enum_name names[16] = { 0 };
+		struct enum_name names[32] = { 0 };
 		size_t n = 0;
 		char list[256];
 
-		for (size_t i = 0; i < c->n_subs && n < 15; i++)
+		for (size_t i = 0; i < c->n_subs && n < 31; i++)
 			if (!c->subs[i].hidden)
 				names[n++].name = c->subs[i].name;
 		enum_list(names, list, sizeof(list));
 		return err_set(e, ERR_USAGE, "which command? one of %s", list);
 	}
-	for (size_t i = 0; i < c->n_words; i++) {
+	for (size_t i = 0; i < c->n_words && !c->words[i].many; i++) {
 		const struct arg_word *w = &c->words[i];
 
 		if (i >= args->words.n && !w->optional)

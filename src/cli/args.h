@@ -23,7 +23,7 @@ enum arg_kind {
 };
 
 /* What a shell offers after the option. */
-enum arg_hint { HINT_NONE = 0, HINT_FILE, HINT_DIR, HINT_CONFIG, HINT_KEY };
+enum arg_hint { HINT_NONE = 0, HINT_FILE, HINT_DIR, HINT_CONFIG, HINT_KEY, HINT_TOOL, HINT_SANDBOX };
 
 struct arg_value {
 	bool has;
@@ -61,6 +61,7 @@ struct arg_word {
 	const struct enum_name *names;
 	enum arg_hint hint;
 	bool optional;
+	bool many; /* the last one alone: any number of them */
 };
 
 struct cli;
@@ -77,6 +78,7 @@ struct command {
 	size_t n_words;
 	bool takes_command; /* everything after "--" is a command line */
 	bool bare_command;  /* so is everything from the first word that is not an option on */
+	bool helps;         /* it has help of its own for what its first word names */
 	bool hidden;
 	const struct command *subs;
 	size_t n_subs;

@@ -39,6 +39,15 @@ struct cli {
 		report, cgroup_parent;
 	struct arg_list env;
 	bool tty, plan, no_sandbox;
+
+	/* call */
+	struct arg_value scope, session_id, user_id, request_id;
+	bool list_tools, schema, text, stream;
+
+	/* list, inspect, kill, recreate, prune */
+	struct arg_value idle_hours, max_age_days;
+	bool yes, dry_run;
+
 	struct config_flag flags[16]; /* of those above: what they say of the configuration */
 	size_t n_flags;
 
@@ -46,6 +55,7 @@ struct cli {
 	struct arena *arena;
 	struct buf *out;
 	char *const *environ;
+	char **argv; /* as it came */
 };
 
 /* commands.c: the tables. */
@@ -61,6 +71,13 @@ int run_config_import(struct cli *cli, struct err *e);
 int run_config_schema(struct cli *cli, struct err *e);
 int run_config_keys(struct cli *cli, struct err *e);
 int run_version(struct cli *cli, struct err *e);
+/* In creel-session; in creel they start it (away.c). */
+int run_call(struct cli *cli, struct err *e);
+int run_list(struct cli *cli, struct err *e);
+int run_inspect(struct cli *cli, struct err *e);
+int run_kill(struct cli *cli, struct err *e);
+int run_recreate(struct cli *cli, struct err *e);
+int run_prune(struct cli *cli, struct err *e);
 int run_help(struct cli *cli, struct err *e);
 int run_completion(struct cli *cli, struct err *e);
 int run_manual(struct cli *cli, struct err *e);
@@ -97,6 +114,10 @@ int input_one_file(struct cli *cli, const struct facts *f, const struct config_s
 /* The value of a variable of ours, NULL when it is unset or empty. */
 const char *cli_getenv(const struct cli *cli, const char *name);
 
+/* report.c: --report FD|FILE */
+int report_check(const struct cli *cli, struct err *e); /* before anything runs: could it be written? */
+int report_write(const struct cli *cli, struct str text, struct err *e);
+
 /* output.c */
 /* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */
 int output_all(int fd, struct str text, struct err *e);
@@ -104,5 +125,7 @@ void output_complain(struct str text); /* standard error, as good as it goes */
 /* The diags of that severity and worse, one per line, to standard error; redacted by `c` unless that is NULL. */
 void output_diags(const struct diags *d, enum severity least, const struct config *c);
 bool output_wants_colour(const struct cli *cli);
+/* Only a character set that is named and is another says no: a terminal that does not say reads UTF-8. */
+bool output_reads_utf8(const struct cli *cli);
 /* A whole new file, mode 0600, in one step: the old or the new, never a part. -EEXIST unless `replace`. */
 int output_file(const char *path, struct str text, bool replace, struct err *e);

@@ -163,7 +163,7 @@ int run_run(struct cli *cli, struct err *e)
 		return err_set(
 			e, ERR_USAGE,
 			"--json: standard output is the command's own; --report FD|FILE writes the result as JSON");
-	rc = run_check_report(cli, e);
+	rc = report_check(cli, e);
 	if (rc < 0)
 		return rc;
 	run_begin(r);

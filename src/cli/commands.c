@@ -16,7 +16,7 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 /* Options with the same number exclude each other. */
-enum { X_NONE = 0, X_LOUDNESS, X_SHAPE, X_COMMAND };
+enum { X_NONE = 0, X_LOUDNESS, X_SHAPE, X_COMMAND, X_FORM, X_CALL };
 
 /* clang-format off */
 const struct enum_name format_words[] = {
@@ -58,7 +58,8 @@ static const struct arg_option common_options[] = {
 	{ .name = "state-dir", .kind = ARG_TEXT, AT(state_dir), .meta = "DIR", .hint = HINT_DIR,
 	  .help = "keep what belongs to runs (live/, runs/, images/) here, instead of $XDG_STATE_HOME/creel, ~/.local/state/creel "
 		  "or, for root, /var/lib/creel; and read it as OpenClaw's state directory, instead of $OPENCLAW_STATE_DIR or ~/.openclaw" },
-	{ .name = "json", .kind = ARG_FLAG, AT(json), .help = "print JSON for programs; run has --report instead" },
+	{ .name = "json", .kind = ARG_FLAG, AT(json), .exclude = X_FORM,
+	  .help = "print JSON for programs; run has --report instead" },
 	{ .name = "quiet", .letter = 'q', .kind = ARG_FLAG, AT(quiet), .exclude = X_LOUDNESS,
 	  .help = "no banner, no warnings; the result and errors only" },
 	{ .name = "verbose", .letter = 'v', .kind = ARG_FLAG, AT(verbose), .exclude = X_LOUDNESS,
@@ -67,41 +68,56 @@ static const struct arg_option common_options[] = {
 	{ .name = "version", .kind = ARG_FLAG, AT(version), .help = "show the version and exit" },
 };
 
+/* The same in several commands. */
+#define BOX_OPTIONS \
+	{ .name = "workspace", .kind = ARG_TEXT, AT(workspace), .meta = "DIR", .hint = HINT_DIR, \
+	  .help = "directory that the command works on; the current one unless given" }, \
+	{ .name = "workspace-access", .kind = ARG_TEXT, AT(ws_access), .meta = "ACCESS", .names = run_access_names, \
+	  .help = "none: a private directory of the session; ro: seen at /agent; rw; overlay (default): writes go to a private layer, the host tree never " \
+		  "changes" }, \
+	{ .name = "env", .kind = ARG_LIST, AT(env), .meta = "NAME[=VALUE]", \
+	  .help = "give the command this variable; without a value, the one we have; repeatable" }, \
+	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]", \
+	  .help = "network of the command: none unless given" }, \
+	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS", \
+	  .help = "end the command after so long; creel then exits with 124. At least 1 (0 counts as 1), at most limits.timeout_max_s; " \
+		  "that is also what it gets without this option and limits.timeout_s" }, \
+	{ .name = "memory", .kind = ARG_TEXT, AT(memory), .meta = "SIZE", \
+	  .help = "memory limit, such as 512m or 2g, 1m at least; refused where it cannot be enforced" }, \
+	{ .name = "pids", .kind = ARG_TEXT, AT(pids), .meta = "N", .help = "limit on processes and threads" }, \
+	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" }, \
+	{ .name = "disk", .kind = ARG_TEXT, AT(disk), .meta = "SIZE", \
+	  .help = "how much of the disk its changes and a single file may take, 10g unless given; 0 = no limit" }, \
+	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR, \
+	  .help = "make the sandbox's cgroup in this cgroup v2 directory: one's own, without processes" }, \
+	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native, the only one in this build that runs commands" }, \
+	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR|NAME", .hint = HINT_DIR, \
+	  .help = "a root file system instead of the host's own /usr: a directory with a slash in its name, or a name below images/ in " \
+		  "the state directory or in /var/lib/creel" },
+#define WHO_OPTIONS \
+	{ .name = "channel", .kind = ARG_TEXT, AT(channel), .meta = "NAME", .help = "channel of the call, such as telegram" }, \
+	{ .name = "chat-id", .kind = ARG_TEXT, AT(chat_id), .meta = "ID", .help = "chat on that channel" }, \
+	{ .name = "sender", .kind = ARG_TEXT, AT(sender), .meta = "ID", .help = "who sent the message, for lists by sender" }, \
+	{ .name = "provider", .kind = ARG_TEXT, AT(provider), .meta = "NAME", .help = "model provider, for lists by provider" }, \
+	{ .name = "model", .kind = ARG_TEXT, AT(model), .meta = "NAME", .help = "model, for lists by provider/model" }, \
+	{ .name = "elevated", .kind = ARG_FLAG, AT(elevated), .help = "the call asks for elevated execution on the host" },
+#define WEAKEN_OPTION \
+	{ .name = "allow-weaken", .kind = ARG_FLAG, AT(allow_weaken), .help = "let --sandbox go below what the rules say" },
+#define NO_SANDBOX_OPTION \
+	{ .name = "no-sandbox", .kind = ARG_FLAG, AT(no_sandbox), \
+	  .help = "run on the host, without any wall; refused on a public bind" },
+
 static const struct arg_option run_options[] = {
-	{ .name = "workspace", .kind = ARG_TEXT, AT(workspace), .meta = "DIR", .hint = HINT_DIR,
-	  .help = "directory that the command works on; the current one unless given" },
-	{ .name = "workspace-access", .kind = ARG_TEXT, AT(ws_access), .meta = "ACCESS", .names = run_access_names,
-	  .help = "none: a private directory of the session; ro: seen at /agent; rw; overlay (default): writes go to a private layer, the host tree never "
-		  "changes" },
-	{ .name = "env", .kind = ARG_LIST, AT(env), .meta = "NAME[=VALUE]",
-	  .help = "give the command this variable; without a value, the one we have; repeatable" },
-	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]",
-	  .help = "network of the command: none unless given" },
-	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS",
-	  .help = "end the command after so long; creel then exits with 124. At least 1 (0 counts as 1), at most limits.timeout_max_s; "
-		  "that is also what it gets without this option and limits.timeout_s" },
-	{ .name = "memory", .kind = ARG_TEXT, AT(memory), .meta = "SIZE",
-	  .help = "memory limit, such as 512m or 2g, 1m at least; refused where it cannot be enforced" },
-	{ .name = "pids", .kind = ARG_TEXT, AT(pids), .meta = "N", .help = "limit on processes and threads" },
-	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" },
-	{ .name = "disk", .kind = ARG_TEXT, AT(disk), .meta = "SIZE",
-	  .help = "how much of the disk its changes and a single file may take, 10g unless given; 0 = no limit" },
+	BOX_OPTIONS
 	{ .name = "output-limit", .kind = ARG_TEXT, AT(output_limit), .meta = "SIZE",
 	  .help = "end the command when it has written more than so much, standard output and standard error together" },
-	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR,
-	  .help = "make the sandbox's cgroup in this cgroup v2 directory: one's own, without processes" },
-	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native, the only one in this build that runs commands" },
-	{ .name = "image", .kind = ARG_TEXT, AT(image), .meta = "DIR|NAME", .hint = HINT_DIR,
-	  .help = "a root file system instead of the host's own /usr: a directory with a slash in its name, or a name below images/ in "
-		  "the state directory or in /var/lib/creel" },
-	{ .name = "tty", .letter = 't', .kind = ARG_FLAG, AT(tty), 
+	{ .name = "tty", .letter = 't', .kind = ARG_FLAG, AT(tty),
 	  .help = "a terminal for all three streams of the command, whatever ours are, and what it prints there untouched" },
 	{ .name = "report", .kind = ARG_TEXT, AT(report), .meta = "FD|FILE", .hint = HINT_FILE,
 	  .help = "write the result as JSON: exit, reason, usage, limits that were hit, walls, changes" },
 	{ .name = "plan", .kind = ARG_FLAG, AT(plan), .help = "print the steps that would build the sandbox, and run nothing" },
-	{ .name = "no-sandbox", .kind = ARG_FLAG, AT(no_sandbox),
-	  .help = "run on the host, without any wall; refused on a public bind" },
-	{ .name = "allow-weaken", .kind = ARG_FLAG, AT(allow_weaken), .help = "let --sandbox go below what the rules say" },
+	NO_SANDBOX_OPTION
+	WEAKEN_OPTION
 };
 
 static const struct arg_option explain_options[] = {
@@ -115,17 +131,58 @@ static const struct arg_option explain_options[] = {
 	  .help = "print creel's own record, or what OpenClaw's sandbox explain prints" },
 	{ .name = "via", .kind = ARG_TEXT, AT(via), .meta = "DOOR", .names = via_names,
 	  .help = "door through which the call comes; guard means a caller with a valid token" },
-	{ .name = "channel", .kind = ARG_TEXT, AT(channel), .meta = "NAME", .help = "channel of the call, such as telegram" },
-	{ .name = "chat-id", .kind = ARG_TEXT, AT(chat_id), .meta = "ID", .help = "chat on that channel" },
-	{ .name = "sender", .kind = ARG_TEXT, AT(sender), .meta = "ID", .help = "who sent the message, for lists by sender" },
-	{ .name = "provider", .kind = ARG_TEXT, AT(provider), .meta = "NAME", .help = "model provider, for lists by provider" },
-	{ .name = "model", .kind = ARG_TEXT, AT(model), .meta = "NAME", .help = "model, for lists by provider/model" },
-	{ .name = "elevated", .kind = ARG_FLAG, AT(elevated), .help = "the call asks for elevated execution on the host" },
-	{ .name = "allow-weaken", .kind = ARG_FLAG, AT(allow_weaken),
-	  .help = "let --sandbox go below what the rules say" },
+	WHO_OPTIONS
+	WEAKEN_OPTION
 	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS", .help = "timeout that the call asks for" },
 	{ .name = "assume-backends", .kind = ARG_TEXT, AT(backends), .meta = "LIST",
 	  .help = "suppose that these backends work here: none, or a list of native, docker and opensandbox" },
+};
+
+static const struct arg_option call_options[] = {
+	{ .name = "list", .kind = ARG_FLAG, AT(list_tools), .exclude = X_CALL,
+	  .help = "print the tools that exist, with what each needs; -q: their names alone" },
+	{ .name = "schema", .kind = ARG_FLAG, AT(schema), .exclude = X_CALL,
+	  .help = "print the JSON Schema of the tool's arguments, and call nothing" },
+	{ .name = "text", .kind = ARG_FLAG, AT(text), .exclude = X_FORM,
+	  .help = "for people: the output of the tool as it comes, then a line on standard error; what a terminal gets unless --json is given" },
+	{ .name = "stream", .kind = ARG_FLAG, AT(stream), .exclude = X_FORM,
+	  .help = "the output of the tool as it comes and nothing else; --report takes the result" },
+	{ .name = "report", .kind = ARG_TEXT, AT(report), .meta = "FD|FILE", .hint = HINT_FILE, .help = "write the result as JSON there, too" },
+	{ .name = "scope", .kind = ARG_TEXT, AT(scope), .meta = "SCOPE", .names = scope_names,
+	  .help = "who shares the sandbox: this call alone, its session, its agent, or all" },
+	BOX_OPTIONS
+	WHO_OPTIONS
+	{ .name = "session-id", .kind = ARG_TEXT, AT(session_id), .meta = "ID", .help = "id of the conversation, for leases" },
+	{ .name = "user-id", .kind = ARG_TEXT, AT(user_id), .meta = "ID", .help = "user on whose behalf the call is made" },
+	{ .name = "request-id", .kind = ARG_TEXT, AT(request_id), .meta = "ID", .help = "name of this call in the result and the audit log; one is made unless given" },
+	NO_SANDBOX_OPTION
+	WEAKEN_OPTION
+};
+
+static const struct arg_option list_options[] = {
+	{ .name = "all", .kind = ARG_FLAG, AT(all), .help = "also those that were lost: their processes are gone" },
+	{ .name = "scope", .kind = ARG_TEXT, AT(scope), .meta = "SCOPE", .names = scope_names, .help = "those of this scope alone" },
+};
+
+#define END_OPTIONS \
+	{ .name = "all", .kind = ARG_FLAG, AT(all), .help = "every sandbox" }, \
+	{ .name = "scope", .kind = ARG_TEXT, AT(scope), .meta = "SCOPE", .names = scope_names, .help = "those of this scope" },
+static const struct arg_option kill_options[] = {
+	END_OPTIONS
+	{ .name = "yes", .letter = 'y', .kind = ARG_FLAG, AT(yes), .help = "do not ask, also when calls are running in it" },
+};
+
+static const struct arg_option recreate_options[] = {
+	END_OPTIONS
+	{ .name = "yes", .letter = 'y', .kind = ARG_FLAG, AT(yes), .help = "do not ask, and end the calls that are running in it" },
+};
+
+static const struct arg_option prune_options[] = {
+	{ .name = "idle-hours", .kind = ARG_NUMBER, AT(idle_hours), .meta = "N",
+	  .help = "end those idle for so many hours, instead of backend.prune.idleHours; 0 = none" },
+	{ .name = "max-age-days", .kind = ARG_NUMBER, AT(max_age_days), .meta = "N",
+	  .help = "end those older than so many days, instead of backend.prune.maxAgeDays; 0 = none" },
+	{ .name = "dry-run", .letter = 'n', .kind = ARG_FLAG, AT(dry_run), .help = "tell what would end, and end nothing" },
 };
 
 static const struct arg_option check_options[] = {
@@ -154,6 +211,12 @@ static const struct arg_word help_words[] = {
 	{ .name = "COMMAND", .optional = true },
 	{ .name = "COMMAND", .optional = true },
 };
+static const struct arg_word call_words[] = {
+	{ .name = "TOOL", .hint = HINT_TOOL, .optional = true },
+	{ .name = "ARGUMENT", .hint = HINT_FILE, .optional = true, .many = true },
+};
+static const struct arg_word sandbox_words[] = { { .name = "KEY", .hint = HINT_SANDBOX, .optional = true, .many = true } };
+static const struct arg_word inspect_words[] = { { .name = "KEY", .hint = HINT_SANDBOX, .optional = true } };
 static const struct arg_word completion_words[] = { { .name = "SHELL", .names = shell_names } };
 static const struct arg_word manual_words[] = { { .name = "PART", .names = manual_names } };
 
@@ -208,6 +271,49 @@ static const struct command commands[] = {
 		      "creel explain --matrix -c new.json5\tall sessions and tools, made to be compared with diff\n"
 		      "creel explain --compat openclaw-2026.9 --as openclaw --json -c openclaw:openclaw.json\tas OpenClaw prints it\n",
 	  .options = TABLE(explain_options), .takes_command = true, .run = run_explain },
+	{ .name = "call", .summary = "call one tool in the sandbox of a session",
+	  .usage = "TOOL [JSON|-|TEXT|NAME=VALUE...] [-- COMMAND [ARGUMENT...]]",
+	  .about = "Calls a tool (exec, read, write, edit, apply_patch, search, ...) in the sandbox of the session, which is made with the first call and "
+		   "stays for the next ones, with its files, its /tmp and what runs in the background. Arguments are one JSON object, or - to read it from "
+		   "standard input; or words: NAME=VALUE by the types that the tool has, NAME=@FILE (@- is standard input) for the content of a file, a text "
+		   "alone for the argument that the tool needs first, and what follows -- for the command of exec. The result is one JSON object on "
+		   "standard output, or on a terminal the output itself. The exit status is the command's own; 124 timed out, 125 the tool or "
+		   "creel failed, 126 refused by policy, 127 not found, 128+N killed by signal N.",
+	  .examples = "creel call exec -- make test\tin the main session's sandbox\n"
+		      "creel call --session untrusted:pr-482 exec 'cd /tmp && echo hi > a'\tin a session of its own, by a shell\n"
+		      "creel call read path=src/a.c limit=20\tthe first 20 lines\n"
+		      "creel call edit '{\"path\":\"a.c\",\"oldText\":\"x\",\"newText\":\"y\"}'\targuments as JSON\n"
+		      "creel call --list\twhich tools there are\n"
+		      "creel call search --help\tthe arguments of one tool\n",
+	  .options = TABLE(call_options), .words = call_words, .n_words = COUNT(call_words), .takes_command = true, .helps = true,
+	  .hidden = true, .run = run_call },
+	{ .name = "list", .summary = "list the sandboxes of sessions",
+	  .about = "Prints a line for each sandbox that lives, last used first: session, scope, backend, state, age, time since the last call, memory and "
+		   "number of calls. --session and --agent choose; -q prints their keys alone.",
+	  .examples = "creel list --json\tfor programs\n",
+	  .options = TABLE(list_options), .hidden = true, .run = run_list },
+	{ .name = "inspect", .summary = "show everything about one sandbox", .usage = "KEY | --session KEY",
+	  .about = "Prints what is known about the sandbox of a key or a session: state, walls, workspace, processes, when it was made and used, and what runs in it.",
+	  .examples = "creel inspect --session agent:main:main\tthe main session's\n",
+	  .words = inspect_words, .n_words = COUNT(inspect_words), .hidden = true, .run = run_inspect },
+	{ .name = "kill", .summary = "end sandboxes with everything in them", .usage = "KEY... | --session KEY | --agent ID | --all",
+	  .about = "Ends sandboxes and what runs in them, and prints a line for each. Workspaces and what was changed in private layers stay. The next call of "
+		   "the session makes a new sandbox. On a terminal it asks first when calls are running.",
+	  .examples = "creel kill --session untrusted:pr-482\tone session's\n"
+		      "creel kill --all -y\tall, without asking\n",
+	  .options = TABLE(kill_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .hidden = true, .run = run_kill },
+	{ .name = "recreate", .summary = "end sandboxes so that the next call makes them anew",
+	  .usage = "KEY... | --session KEY | --agent ID | --all",
+	  .about = "For after a change of the configuration: ends the sandboxes, and the next call makes them as it is configured then. One in which a call is "
+		   "running is left alone, unless -y or an answer on the terminal says otherwise.",
+	  .examples = "creel recreate --agent work\tall of one agent's\n",
+	  .options = TABLE(recreate_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .hidden = true, .run = run_recreate },
+	{ .name = "prune", .summary = "end sandboxes that nobody has used for long",
+	  .about = "Ends sandboxes that were idle for backend.prune.idleHours or are older than backend.prune.maxAgeDays, and forgets those whose processes are "
+		   "gone. One in which a call is running is kept. Workspaces are never removed.",
+	  .examples = "creel prune --dry-run\twhat would end\n"
+		      "creel prune --idle-hours 1\twhat was idle for an hour\n",
+	  .options = TABLE(prune_options), .hidden = true, .run = run_prune },
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",
 	  .subs = config_commands, .n_subs = COUNT(config_commands) },
@@ -235,7 +341,8 @@ const struct command creel_command = {
 	.usage = "COMMAND",
 	.about = "creel decides who may run what, where, and with which walls around it, and says why. It reads creel.json5 and "
 		 "the configuration of five other systems as they are.",
-	.examples = "creel explain --tool exec -- make test\twhat would happen to this call\n"
+	.examples = "creel run -- make test\tone command in a sandbox of its own\n"
+		    "creel explain --tool exec -- make test\twhat would happen to this call\n"
 		    "creel config check\tis the configuration right\n",
 	.options = TABLE(common_options), .subs = commands, .n_subs = COUNT(commands),
 };

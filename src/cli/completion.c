@@ -17,6 +17,14 @@ void words_put(struct buf *out, const struct enum_name *names, char separator)
 		buf_printf(out, "%.*s%s", n != names, &separator, n->name);
 }
 
+/* What creel itself is asked for when the key is pressed. */
+const char *hint_command(enum arg_hint hint)
+{
+	if (hint == HINT_TOOL)
+		return "creel call --list -q 2>/dev/null";
+	return hint == HINT_SANDBOX ? "creel list -q 2>/dev/null" : NULL;
+}
+
 /* ---- bash ---- */
 
 static void bash_path(struct buf *out, const struct command *const *path, size_t n)
@@ -82,6 +90,9 @@ static void bash_reply(struct buf *out, const struct arg_option *o)
 		buf_puts(out, "mapfile -t COMPREPLY < <(compgen -W \"");
 		words_put(out, o->names, ' ');
 		buf_puts(out, "\" -- \"$cur\")");
+	} else if (hint_command(o->hint)) {
+		buf_printf(out, "mapfile -t COMPREPLY < <(compgen -W \"$(%s)\" -- \"$cur\")",
+			   hint_command(o->hint));
 	} else if (o->hint == HINT_KEY) {
 		buf_puts(
 			out,
@@ -128,11 +139,14 @@ static void bash_offer(struct buf *out, const struct command *const *path, size_
 	for (size_t i = 0; i < c->n_subs; i++)
 		if (!c->subs[i].hidden)
 			buf_printf(out, " %s", c->subs[i].name);
-	for (size_t i = 0; i < c->n_words; i++)
+	for (size_t i = 0; i < c->n_words; i++) {
 		if (c->words[i].names) {
 			buf_putc(out, ' ');
 			words_put(out, c->words[i].names, ' ');
+		} else if (hint_command(c->words[i].hint)) {
+			buf_printf(out, " $(%s)", hint_command(c->words[i].hint));
 		}
+	}
 	buf_puts(out, "\"\n\t\t;;\n");
 }
 
@@ -190,7 +204,7 @@ void completion_bash(struct buf *out)
 	buf_puts(out, "\" -- \"$cur\")\n"
 		      "\telse\n"
 		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		      "\t\t[[ $path == *import ]] && compopt -o default\n"
+		      "\t\t[[ $path == *import || $path == *call ]] && compopt -o default\n"
 		      "\tfi\n"
 		      "}\n"
 		      "complete -F _creel creel\n");

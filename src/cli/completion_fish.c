@@ -25,6 +25,8 @@ static void put_arguments(struct buf *out, const struct arg_option *o)
 		buf_putc(out, '\'');
 	} else if (o->hint == HINT_KEY) {
 		buf_puts(out, " -x -a '(creel config keys 2>/dev/null | string replace -r \"\\$\" \"=\")'");
+	} else if (hint_command(o->hint)) {
+		buf_printf(out, " -x -a '(%s)'", hint_command(o->hint));
 	} else if (o->hint == HINT_DIR) {
 		buf_puts(out, " -x -a '(__fish_complete_directories)'");
 	} else {
@@ -66,6 +68,22 @@ static void put_commands(struct buf *out, const char *condition, const struct co
 	}
 }
 
+static void put_words(struct buf *out, const char *condition, const struct command *c)
+{
+	for (size_t i = 0; i < c->n_words; i++) {
+		const char *asked = hint_command(c->words[i].hint);
+
+		if (!c->words[i].names && !asked)
+			continue;
+		buf_printf(out, "complete -c creel -n '%s' -a '", condition);
+		if (asked)
+			buf_printf(out, "(%s)", asked);
+		else
+			words_put(out, c->words[i].names, ' ');
+		buf_puts(out, "'\n");
+	}
+}
+
 static void put_nested(struct buf *out, const struct command *c)
 {
 	_cleanup_buf_ struct buf condition = { 0 };
@@ -80,13 +98,7 @@ static void put_nested(struct buf *out, const struct command *c)
 		buf_printf(&condition, "__fish_seen_subcommand_from %s; and __fish_seen_subcommand_from %s",
 			   c->name, c->subs[i].name);
 		put_options(out, condition.p, &c->subs[i].options);
-		for (size_t k = 0; k < c->subs[i].n_words; k++) {
-			if (!c->subs[i].words[k].names)
-				continue;
-			buf_printf(out, "complete -c creel -n '%s' -a '", condition.p);
-			words_put(out, c->subs[i].words[k].names, ' ');
-			buf_puts(out, "'\n");
-		}
+		put_words(out, condition.p, &c->subs[i]);
 	}
 }
 
@@ -105,6 +117,7 @@ void completion_fish(struct buf *out)
 		(void)snprintf(condition, sizeof(condition), "__fish_seen_subcommand_from %s",
 			       c->subs[i].name);
 		put_options(out, condition, &c->subs[i].options);
+		put_words(out, condition, &c->subs[i]);
 		if (c->subs[i].n_subs)
 			put_nested(out, &c->subs[i]);
 	}

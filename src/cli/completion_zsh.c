@@ -20,8 +20,13 @@ static void put_text(struct buf *out, const char *text)
 static void put_action(struct buf *out, const struct enum_name *names, enum arg_hint hint)
 {
 	static const char *const action[] = {
-		[HINT_NONE] = "",         [HINT_FILE] = "_files",     [HINT_DIR] = "_files -/",
-		[HINT_CONFIG] = "_files", [HINT_KEY] = "_creel_keys",
+		[HINT_NONE] = "",
+		[HINT_FILE] = "_files",
+		[HINT_DIR] = "_files -/",
+		[HINT_CONFIG] = "_files",
+		[HINT_KEY] = "_creel_keys",
+		[HINT_TOOL] = "_creel_tools",
+		[HINT_SANDBOX] = "_creel_sandboxes",
 	};
 
 	if (names) {
@@ -92,12 +97,19 @@ static void put_commands(struct buf *out, const struct command *c)
 
 static void put_words(struct buf *out, const struct command *c)
 {
+	bool many = false;
+
 	for (size_t i = 0; i < c->n_words; i++) {
-		buf_printf(out, "\t'%zu:%s%s:", i + 1, c->words[i].optional ? ":" : "", c->words[i].name);
+		many = c->words[i].many;
+		if (many)
+			buf_printf(out, "\t'*:%s:", c->words[i].name);
+		else
+			buf_printf(out, "\t'%zu:%s%s:", i + 1, c->words[i].optional ? ":" : "",
+				   c->words[i].name);
 		put_action(out, c->words[i].names, c->words[i].hint);
 		buf_puts(out, "'\n");
 	}
-	if (c->takes_command)
+	if (c->takes_command && !many) /* one "*" is all that _arguments takes */
 		buf_puts(out, "\t'*::command: _normal'\n");
 }
 
@@ -145,6 +157,18 @@ static void put_args(struct buf *out, const struct command_walk *w)
 	buf_puts(out, ")\n");
 }
 
+/* A function that asks creel for the words. */
+static void put_asking(struct buf *out, const char *name, enum arg_hint hint)
+{
+	buf_printf(out,
+		   "%s() {\n"
+		   "\tlocal -a words\n"
+		   "\twords=(${(f)\"$(_call_program words %s)\"})\n"
+		   "\tcompadd -a words\n"
+		   "}\n",
+		   name, hint_command(hint));
+}
+
 void completion_zsh(struct buf *out)
 {
 	struct command_walk w = { .path = { &creel_command } };
@@ -155,8 +179,10 @@ void completion_zsh(struct buf *out)
 		      "\tlocal -a keys\n"
 		      "\tkeys=(${(f)\"$(_call_program keys creel config keys 2>/dev/null)\"})\n"
 		      "\tcompadd -S = -a keys\n"
-		      "}\n"
-		      "_creel_common=(\n");
+		      "}\n");
+	put_asking(out, "_creel_tools", HINT_TOOL);
+	put_asking(out, "_creel_sandboxes", HINT_SANDBOX);
+	buf_puts(out, "_creel_common=(\n");
 	put_options(out, &creel_command.options);
 	buf_puts(out, ")\n");
 	while (command_next(&w)) {

@@ -7,11 +7,6 @@
 
 #include "prepare/prepare.h"
 
-const char *cli_getenv(const struct cli *cli, const char *name)
-{
-	return environ_get(cli->environ, name);
-}
-
 static bool blank(struct arg_value given)
 {
 	return given.has && str_trim(given.text).n == 0;

@@ -46,7 +46,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *e)
 	r = args_parse(&creel_command, words, cli->arena, cli, &cli->args, e);
 	if (r < 0)
 		return r;
-	if (cli->help) {
+	if (cli->help && !(args_command(&cli->args)->helps && cli->args.words.n)) {
 		help_put(cli->out, &cli->args);
 		return 0;
 	}
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
 	_cleanup_buf_ struct buf out = { 0 };
-	struct cli cli = { .arena = &arena, .out = &out, .environ = environ };
+	struct cli cli = { .arena = &arena, .out = &out, .environ = environ, .argv = argv };
 	struct err e = { 0 };
 	int status, r;
 

@@ -13,6 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *cli_getenv(const struct cli *cli, const char *name)
+{
+	return environ_get(cli->environ, name);
+}
+
 static int write_all(int fd, struct str text)
 {
 	while (text.n) {
@@ -57,6 +62,20 @@ void output_diags(const struct diags *d, enum severity least, const struct confi
 bool output_wants_colour(const struct cli *cli)
 {
 	return !cli->json && !cli_getenv(cli, "NO_COLOR") && isatty(STDOUT_FILENO) == 1;
+}
+
+bool output_reads_utf8(const struct cli *cli)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *value = NULL;
+	struct str language, set;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !value; i++)
+		value = cli_getenv(cli, names[i]);
+	if (!value || !str_cut(str_z(value), '.', &language, &set))
+		return true;
+	return (set.n >= 5 && str_eq_nocase((struct str){ .p = set.p, .n = 5 }, STR("utf-8"))) ||
+	       (set.n >= 4 && str_eq_nocase((struct str){ .p = set.p, .n = 4 }, STR("utf8")));
 }
 
 /* ---- whole files ---- */

@@ -140,6 +140,4 @@ void run_tell_decided(const struct run *r); /* -v, before and after */
 void run_tell_end(const struct run *r);
 
 /* run_report.c */
-int run_check_report(const struct cli *cli,
-		     struct err *e);                /* before the command runs: could it be written? */
 int run_report(const struct run *r, struct err *e); /* --report, and the closing line on standard error */

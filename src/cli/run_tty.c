@@ -33,21 +33,6 @@ struct tty {
 
 /* ---- beginning ---- */
 
-/* Only a character set that is named and is another: a terminal that does not say reads UTF-8. */
-static bool reads_utf8(const struct cli *cli)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-	const char *value = NULL;
-	struct str language, set;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !value; i++)
-		value = cli_getenv(cli, names[i]);
-	if (!value || !str_cut(str_z(value), '.', &language, &set))
-		return true;
-	return (set.n >= 5 && str_eq_nocase((struct str){ .p = set.p, .n = 5 }, STR("utf-8"))) ||
-	       (set.n >= 4 && str_eq_nocase((struct str){ .p = set.p, .n = 4 }, STR("utf8")));
-}
-
 static int open_winch(void)
 {
 	sigset_t set;
@@ -71,7 +56,7 @@ int tty_open(struct run *r, struct tty **ret, struct err *e)
 	t->in_open = true;
 	t->untouched = r->cli->tty;
 	t->foreground = r->profile.tty.foreground;
-	t->safe.ascii = !reads_utf8(r->cli);
+	t->safe.ascii = !output_reads_utf8(r->cli);
 	t->last_in = '\n';
 	buf_init(&t->out, TERMSAFE_ROOM(CHUNK));
 	t->winch = open_winch();

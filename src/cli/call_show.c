@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results of tools for people. What a tool is not known for here is shown member by member. */
+#include "cli/session.h"
+
+#include <inttypes.h>
+
+static struct str text_of(const struct value *v, const char *key)
+{
+	return tool_member(v, key);
+}
+
+static uint64_t number_of(const struct value *v, const char *key)
+{
+	const struct value *n = value_get(v, str_z(key));
+
+	return n && n->kind == VALUE_INT && n->i > 0 ? (uint64_t)n->i : 0;
+}
+
+static bool is_set(const struct value *v, const char *key)
+{
+	const struct value *b = value_get(v, str_z(key));
+
+	return b && b->kind == VALUE_BOOL && b->b;
+}
+
+static const struct value *list_of(const struct value *v, const char *key)
+{
+	const struct value *l = value_get(v, str_z(key));
+
+	return l && l->kind == VALUE_ARR ? l : NULL;
+}
+
+/* ---- one shape each ---- */
+
+/* Text as it is; a line's end is added where it lacks one. */
+static void put_text(struct output *to, struct str text)
+{
+	if (text.n == 0)
+		return;
+	(void)output_stream(to, CREEL_STDOUT, text.p, text.n);
+	if (text.p[text.n - 1] != '\n')
+		(void)output_stream(to, CREEL_STDOUT, "\n", 1);
+}
+
+static void put_entries(struct buf *out, const struct value *entries)
+{
+	for (size_t i = 0; i < entries->arr.n; i++) {
+		const struct value *entry = &entries->arr.v[i];
+		struct str type = text_of(entry, "type");
+
+		buf_printf(out, "%10" PRIu64 " ", number_of(entry, "size"));
+		buf_put_visible(out, text_of(entry, "name"));
+		buf_puts(out, str_eq(type, STR("directory")) || str_eq(type, STR("dir")) ? "/"
+			      : str_eq(type, STR("link"))                                ? "@"
+											 : "");
+		buf_putc(out, '\n');
+	}
+}
+
+static void put_matches(struct buf *out, const struct value *matches)
+{
+	for (size_t i = 0; i < matches->arr.n; i++) {
+		const struct value *m = &matches->arr.v[i];
+
+		if (m->kind == VALUE_STR) {
+			buf_put_visible(out, m->s);
+		} else {
+			buf_put_visible(out, text_of(m, "path"));
+			if (number_of(m, "line"))
+				buf_printf(out, ":%" PRIu64 ":", number_of(m, "line"));
+			buf_put_visible(out, text_of(m, "text"));
+			if (text_of(m, "change").n) {
+				buf_puts(out, ": ");
+				buf_put_visible(out, text_of(m, "change"));
+			}
+		}
+		buf_putc(out, '\n');
+	}
+}
+
+/* What says nothing to a person who has just typed the call. */
+static bool is_bookkeeping(struct str key)
+{
+	static const char *const keys[] = {
+		"version",    "ok",          "exit",    "reason",    "tool",      "stdout", "stderr",
+		"truncated",  "duration_us", "wall_us", "usage",     "denials",   "walls",  "session",
+		"error",      "request_id",  "message", "artifacts", "requestId", "status", "sandbox",
+		"limits_hit", "key",         "code",    "output"
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (str_eq(key, str_z(keys[i])))
+			return true;
+	return str_ends(key, STR("_us")) || str_ends(key, STR("_ms")) || str_ends(key, STR("_bytes"));
+}
+
+static void put_members(struct cli *cli, const struct value *v)
+{
+	struct value rest = { .kind = VALUE_OBJ };
+
+	rest.obj.m = ARENA_ARRAY(cli->arena, struct member, v->obj.n);
+	for (size_t i = 0; rest.obj.m && i < v->obj.n; i++)
+		if (!is_bookkeeping(v->obj.m[i].key))
+			rest.obj.m[rest.obj.n++] = v->obj.m[i];
+	show_value(cli->out, &rest, 0);
+}
+
+/* The tool's own members: in an object of their own, or beside the others. */
+static const struct value *own_members(const struct value *result)
+{
+	const struct value *own = value_get(result, STR("result"));
+
+	return own && own->kind == VALUE_OBJ ? own : result;
+}
+
+void call_show(struct cli *cli, const struct value *result, struct output *to)
+{
+	const struct value *own = own_members(result), *list;
+	const struct value *text = value_get(own, STR("text"));
+
+	if (!to->any) {
+		struct str out = text_of(result, "stdout"), err = text_of(result, "stderr");
+
+		(void)output_stream(to, CREEL_STDOUT, out.p, out.n);
+		(void)output_stream(to, CREEL_STDERR, err.p, err.n);
+	}
+	if (value_get(result, STR("stdout")) || !is_set(result, "ok"))
+		return;
+	if (text && text->kind == VALUE_STR) {
+		put_text(to, text->s);
+		return;
+	}
+	list = list_of(own, "entries");
+	if (list) {
+		put_entries(cli->out, list);
+		return;
+	}
+	list = list_of(own, "matches");
+	if (!list)
+		list = list_of(own, "files");
+	if (list)
+		put_matches(cli->out, list);
+	else
+		put_members(cli, own);
+}
+
+/* ---- the line behind it ---- */
+
+static void put_refusals(struct buf *line, const struct value *result)
+{
+	const struct value *denials = list_of(result, "denials");
+
+	for (size_t i = 0; denials && i < denials->arr.n; i++) {
+		const struct value *d = &denials->arr.v[i];
+
+		buf_puts(line, "\tdenied: ");
+		buf_put_visible(line, text_of(d, "operation"));
+		buf_putc(line, ' ');
+		buf_put_visible(line, text_of(d, "object"));
+		if (text_of(d, "hint").n) {
+			buf_puts(line, "; ");
+			buf_put_visible(line, text_of(d, "hint"));
+		}
+		buf_putc(line, '\n');
+	}
+}
+
+void call_closing_line(const struct cli *cli, const struct value *result, int status)
+{
+	_cleanup_buf_ struct buf line = { 0 };
+	struct str message = text_of(result, "message"), reason = text_of(result, "reason");
+	bool cut = is_set(result, "truncated") || is_set(result, "stdout_truncated") ||
+		   is_set(result, "stderr_truncated") || is_set(own_members(result), "truncated");
+
+	if (is_set(result, "ok") && !cut && message.n == 0)
+		return;
+	buf_init(&line, OUTPUT_MAX);
+	buf_puts(&line, "creel call: ");
+	if (message.n)
+		buf_put_visible(&line, message);
+	else if (is_set(result, "ok"))
+		buf_puts(&line, "there is more than is shown");
+	else
+		buf_printf(&line, "ended with status %d (" STR_FMT ")", status, STR_ARG(reason));
+	if (cut && (message.n || !is_set(result, "ok")))
+		buf_puts(&line, "; there is more output than is shown");
+	buf_putc(&line, '\n');
+	put_refusals(&line, result);
+	if (!cli->quiet || !is_set(result, "ok"))
+		output_complain(buf_str(&line));
+}
