@@ -5,16 +5,16 @@
  *
  * Input: words with a NUL between two; what follows "--" is the command.
  */
+#include "check.h"
 #include "cli/session.h"
 #include "data/json.h"
-#include "check.h"
 
 #define WORDS 64
 
 static const char tools[] =
-	"{\"name\":\"t\",\"arguments\":[{\"name\":\"command\",\"aliases\":[\"cmd\"],\"types\":[\"string\",\"array\"],\"required\":true},"
-	"{\"name\":\"n\",\"type\":\"integer\"},{\"name\":\"x\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"boolean\"},"
-	"{\"name\":\"l\",\"type\":\"array\"},{\"name\":\"env\",\"type\":\"object\"}]}";
+	"{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"command\":{\"type\":[\"string\",\"array\"],\"x-aliases\":[\"cmd\"]},"
+	"\"n\":{\"type\":\"integer\"},\"x\":{\"type\":\"number\"},\"b\":{\"type\":\"boolean\"},\"l\":{\"type\":\"array\"},"
+	"\"env\":{\"type\":\"object\"}},\"required\":[\"command\"]}}";
 
 /* Nothing of the host is read: no file, no standard input. */
 static bool reads_something(struct str word)

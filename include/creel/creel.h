@@ -156,10 +156,9 @@ CREEL_API int creel_decide(struct creel_session *s, const char *tool, const char
 CREEL_API void creel_free(void *p);
 
 /*
- * The tools that exist: a JSON array of {"name", "aliases": [...], "needs": [capability...], "runs": "sandbox" | "gateway" | "nowhere" (not in this
- * build), "arguments": [{"name", "aliases": [...], "type": "string" | "integer" | "boolean" | "array" | "object", "required", "min", "max", "help",
- * "items": [...]}], "limits", "help"}. Those of the gateway have no arguments. An argument that takes several types has "types": [...] instead
- * of "type". Freed with creel_free().
+ * The tools that exist: a JSON array of {"name", "aliases": [...], "description", "limits", "needs": [capability...], "inputSchema"}, the last
+ * being the JSON Schema of the arguments, in which "x-aliases" has the other names of one. Tools of the gateway come last, with "gateway": true
+ * and without a schema. Freed with creel_free().
  */
 CREEL_API int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *e);
 

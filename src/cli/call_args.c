@@ -142,9 +142,9 @@ static int put_json(struct words *x, struct str name, struct str text, const cha
 	return 0;
 }
 
-static int put_typed(struct words *x, const struct value *argument, struct str text, struct err *e)
+static int put_typed(struct words *x, const struct member *argument, struct str text, struct err *e)
 {
-	struct str name = tool_member(argument, "name");
+	struct str name = argument->key;
 	bool list = tool_argument_takes(argument, STR("array"));
 
 	if (list && text.n && text.p[0] == '[')
@@ -173,9 +173,9 @@ static int give_once(struct words *x, struct str name, struct err *e)
 	return 0;
 }
 
-static int give(struct words *x, const struct value *argument, struct str given, struct err *e)
+static int give(struct words *x, const struct member *argument, struct str given, struct err *e)
 {
-	struct str name = tool_member(argument, "name"), text;
+	struct str name = argument->key, text;
 	int r = value_text(x, given, &text, e);
 
 	if (r >= 0)
@@ -195,23 +195,15 @@ static bool is_name(struct str s)
 	return s.n > 0 && !isdigit((unsigned char)s.p[0]);
 }
 
-static const struct value *arguments_of(const struct value *tool)
-{
-	static const struct value none = { .kind = VALUE_ARR };
-	const struct value *a = value_get(tool, STR("arguments"));
-
-	return a && a->kind == VALUE_ARR ? a : &none;
-}
-
 static int unknown(const struct words *x, struct str name, struct err *e)
 {
-	const struct value *all = arguments_of(x->tool);
+	const struct value *all = tool_properties(x->tool);
 	_cleanup_buf_ struct buf list = { 0 };
 	struct str near = { 0 };
 
 	buf_init(&list, 300);
-	for (size_t i = 0; i < all->arr.n; i++) {
-		struct str known = tool_member(&all->arr.v[i], "name");
+	for (size_t i = 0; i < all->obj.n; i++) {
+		struct str known = all->obj.m[i].key;
 
 		buf_printf(&list, "%s" STR_FMT, i ? ", " : "", STR_ARG(known));
 		if (str_distance(name, known, 2) <= 2)
@@ -227,16 +219,17 @@ static int unknown(const struct words *x, struct str name, struct err *e)
 }
 
 /* The argument that a text alone is for: the first text that the tool needs, or else takes. */
-static const struct value *main_argument(const struct value *tool)
+static const struct member *main_argument(const struct value *tool)
 {
-	const struct value *all = arguments_of(tool), *first = NULL;
+	const struct value *all = tool_properties(tool);
+	const struct member *first = NULL;
 
-	for (size_t i = 0; i < all->arr.n; i++) {
-		const struct value *a = &all->arr.v[i], *needed = value_get(a, STR("required"));
+	for (size_t i = 0; i < all->obj.n; i++) {
+		const struct member *a = &all->obj.m[i];
 
 		if (!tool_argument_takes(a, STR("string")))
 			continue;
-		if (needed && needed->kind == VALUE_BOOL && needed->b)
+		if (tool_needs(tool, a))
 			return a;
 		if (!first)
 			first = a;
@@ -246,7 +239,7 @@ static const struct value *main_argument(const struct value *tool)
 
 static int take_word(struct words *x, struct str word, struct err *e)
 {
-	const struct value *argument;
+	const struct member *argument;
 	struct str name, text;
 
 	if (str_cut(word, '=', &name, &text) && is_name(name)) {
@@ -259,7 +252,7 @@ static int take_word(struct words *x, struct str word, struct err *e)
 			       STR_FMT ": '" STR_FMT "' is neither NAME=VALUE nor JSON, and it takes no text",
 			       STR_ARG(tool_name(x)), STR_ARG(word));
 	for (size_t i = 0; i < x->n_names; i++)
-		if (str_eq(x->names[i], tool_member(argument, "name")))
+		if (str_eq(x->names[i], argument->key))
 			return err_set(e, ERR_USAGE,
 				       STR_FMT
 				       ": '" STR_FMT "' is not NAME=VALUE, and there already is a '" STR_FMT
@@ -273,7 +266,7 @@ static int take_command(struct words *x, struct err *e)
 {
 	static const char *const names[] = { "argv", "cmd", "command" };
 	const struct strs rest = x->cli->args.rest;
-	const struct value *argument = NULL;
+	const struct member *argument = NULL;
 	int r;
 
 	if (!x->cli->args.has_rest)
@@ -290,7 +283,7 @@ static int take_command(struct words *x, struct err *e)
 			       STR_ARG(tool_name(x)));
 	if (rest.n == 0)
 		return err_set(e, ERR_USAGE, "no command after '--'");
-	r = give_once(x, tool_member(argument, "name"), e);
+	r = give_once(x, argument->key, e);
 	if (r < 0)
 		return r;
 	jsonw_arr(&x->w);

@@ -186,12 +186,12 @@ static int make_call(struct call *x, struct creel_session *s, struct err *e)
 
 /* ---- the command ---- */
 
-static int tell_about(struct cli *cli, const struct value *tools, const struct value *tool)
+static int tell_about(struct cli *cli, const struct value *tools, const struct value *tool, struct err *e)
 {
+	if (cli->schema)
+		return toollist_put_schema(cli->out, tool, e);
 	if (cli->list_tools)
 		toollist_put(cli, tools);
-	else if (cli->schema)
-		toollist_put_schema(cli->out, tool);
 	else
 		toollist_put_help(cli->out, tool);
 	return 0;
@@ -239,7 +239,7 @@ static int call_tool(struct call *x, struct err *e)
 	if (r < 0)
 		return r;
 	if (cli->list_tools || cli->schema || cli->help)
-		return tell_about(cli, &tools, x->tool);
+		return tell_about(cli, &tools, x->tool, e);
 	r = call_arguments(cli, x->tool, &x->arguments, e);
 	return r < 0 ? r : in_session(x, c, e);
 }

@@ -38,23 +38,26 @@ int toollist_choose(const struct value *tools, struct str name, const struct val
 
 /* ---- toolrow.c: one row of it ---- */
 
-bool tool_has_name(const struct value *row, struct str name);     /* of a tool, or of an argument */
+const struct value *tool_find(const struct value *tools, struct str name); /* NULL when there is none */
 struct str tool_member(const struct value *row, const char *key); /* a text; empty when there is none */
-const struct value *tool_find(const struct value *rows, struct str name); /* NULL when there is none */
-const struct value *tool_argument(const struct value *tool, struct str name);
-bool tool_argument_takes(const struct value *argument, struct str type);
+bool tool_has_word(const struct value *list, struct str word, bool nocase);
+/* The arguments, each by its name. */
+const struct value *tool_properties(const struct value *tool);
+const struct member *tool_argument(const struct value *tool, struct str name); /* by any of its names */
+bool tool_needs(const struct value *tool, const struct member *argument);
+bool tool_argument_takes(const struct member *argument, struct str type);
 
 /* ---- toollist.c again: for people and programs ---- */
 
 void toollist_put(struct cli *cli, const struct value *tools);
 void toollist_put_help(struct buf *out, const struct value *tool);
-void toollist_put_schema(struct buf *out, const struct value *tool);
+int toollist_put_schema(struct buf *out, const struct value *tool, struct err *e);
 
 /* ---- call_args.c ---- */
 
 #define CALL_INPUT_MAX ((size_t)64 << 20)
 
-/* The words behind the tool's name as one JSON object. `tools` is only asked for when words have to be understood. */
+/* The words behind the tool's name as one JSON object. */
 int call_arguments(struct cli *cli, const struct value *tool, struct str *ret, struct err *e);
 
 /* ---- call_output.c: output as it comes ---- */

@@ -4,8 +4,6 @@
 
 #include "data/json.h"
 
-#include <inttypes.h>
-
 int toollist_load(struct cli *cli, struct creel_engine *c, struct value *ret, struct err *e)
 {
 	struct creel_error ce = { 0 };
@@ -59,11 +57,18 @@ static struct str joined(struct arena *a, const struct value *list, const char *
 	return text.n ? arena_str(a, buf_str(&text)) : str_z(none);
 }
 
+static bool is_gateway(const struct value *tool)
+{
+	const struct value *v = value_get(tool, STR("gateway"));
+
+	return v && v->kind == VALUE_BOOL && v->b;
+}
+
 void toollist_put(struct cli *cli, const struct value *tools)
 {
-	static const char *const titles[] = { "TOOL", "NEEDS", "RUNS", "WHAT IT DOES" };
+	static const char *const titles[] = { "TOOL", "NEEDS", "WHAT IT DOES" };
 	struct columns c = {
-		.arena = cli->arena, .n = 4, .titles = titles, .bold = output_wants_colour(cli)
+		.arena = cli->arena, .n = 3, .titles = titles, .bold = output_wants_colour(cli)
 	};
 	struct jsonw w;
 
@@ -83,55 +88,48 @@ void toollist_put(struct cli *cli, const struct value *tools)
 		}
 		columns_put(&c, tool_member(t, "name"));
 		columns_put(&c, joined(cli->arena, value_get(t, STR("needs")), "-"));
-		columns_put(&c, tool_member(t, "runs"));
-		columns_put(&c, tool_member(t, "help"));
+		columns_put(&c, is_gateway(t) ? STR("of the gateway: creel decides, and does not run it")
+					      : tool_member(t, "description"));
 	}
 	if (!cli->quiet)
 		columns_print(&c, cli->out);
 }
 
-static bool is_true(const struct value *row, const char *key)
+static void put_types(struct buf *out, const struct value *schema)
 {
-	const struct value *v = value_get(row, str_z(key));
+	const struct value *type = value_get(schema, STR("type"));
 
-	return v && v->kind == VALUE_BOOL && v->b;
+	buf_put(out, tool_member(schema, "type"));
+	for (size_t i = 0; type && type->kind == VALUE_ARR && i < type->arr.n; i++)
+		if (type->arr.v[i].kind == VALUE_STR)
+			buf_printf(out, "%s" STR_FMT, i ? " or " : "", STR_ARG(type->arr.v[i].s));
 }
 
-static void put_types(struct buf *out, const struct value *argument)
+/* Those of an object; the objects of a list are told about below it, once. */
+static void put_arguments(struct buf *out, const struct value *schema, unsigned indent)
 {
-	const struct value *several = value_get(argument, STR("types"));
+	const struct value *all = value_get(schema, STR("properties"));
 
-	buf_put(out, tool_member(argument, "type"));
-	for (size_t i = 0; several && several->kind == VALUE_ARR && i < several->arr.n; i++)
-		if (several->arr.v[i].kind == VALUE_STR)
-			buf_printf(out, "%s" STR_FMT, i ? "|" : "", STR_ARG(several->arr.v[i].s));
-}
+	for (size_t i = 0; all && all->kind == VALUE_OBJ && i < all->obj.n; i++) {
+		const struct member *m = &all->obj.m[i];
+		const struct value *items = value_get(&m->v, STR("items"));
 
-static void put_argument(struct buf *out, const struct value *a, unsigned indent)
-{
-	const struct value *items = value_get(a, STR("items")), *aliases = value_get(a, STR("aliases"));
-	struct str name = tool_member(a, "name");
-
-	buf_printf(out, "%*s" STR_FMT "%*s", (int)indent, "", STR_ARG(name),
-		   name.n < 12 ? (int)(12 - name.n) : 0, "");
-	buf_putc(out, ' ');
-	put_types(out, a);
-	buf_puts(out, is_true(a, "required") ? ", needed: " : ": ");
-	buf_put(out, tool_member(a, "help"));
-	for (size_t i = 0; aliases && aliases->kind == VALUE_ARR && i < aliases->arr.n; i++)
-		if (aliases->arr.v[i].kind == VALUE_STR)
-			buf_printf(out, "%s" STR_FMT, i ? ", " : "; also called ",
-				   STR_ARG(aliases->arr.v[i].s));
-	buf_putc(out, '\n');
-	for (size_t i = 0; items && items->kind == VALUE_ARR && i < items->arr.n; i++)
-		put_argument(out, &items->arr.v[i], indent + 4);
+		buf_printf(out, "%*s%-12.*s ", (int)indent, "", (int)m->key.n, m->key.p);
+		put_types(out, &m->v);
+		buf_puts(out, tool_has_word(value_get(schema, STR("required")), m->key, false) ? ", needed: "
+											       : ": ");
+		buf_put_visible(out, tool_member(&m->v, "description"));
+		buf_putc(out, '\n');
+		if (items && indent < 4)
+			put_arguments(out, items, indent + 4);
+	}
 }
 
 void toollist_put_help(struct buf *out, const struct value *tool)
 {
-	const struct value *all = value_get(tool, STR("arguments")),
-			   *aliases = value_get(tool, STR("aliases"));
-	struct str name = tool_member(tool, "name"), runs = tool_member(tool, "runs");
+	const struct value *schema = value_get(tool, STR("inputSchema"));
+	const struct value *aliases = value_get(tool, STR("aliases"));
+	struct str name = tool_member(tool, "name");
 
 	buf_printf(out, "Usage: creel call [OPTION...] " STR_FMT " [JSON|-|NAME=VALUE...]\n\n" STR_FMT,
 		   STR_ARG(name), STR_ARG(name));
@@ -139,117 +137,36 @@ void toollist_put_help(struct buf *out, const struct value *tool)
 		if (aliases->arr.v[i].kind == VALUE_STR)
 			buf_printf(out, ", " STR_FMT, STR_ARG(aliases->arr.v[i].s));
 	buf_puts(out, ": ");
-	buf_put(out, tool_member(tool, "help"));
+	buf_put_visible(out, tool_member(tool, "description"));
 	buf_putc(out, '\n');
-	if (str_eq(runs, STR("gateway")))
+	if (is_gateway(tool))
 		buf_puts(out,
 			 "\nThe agent's gateway carries it out; creel decides whether it may be called.\n");
-	if (str_eq(runs, STR("nowhere")))
-		buf_puts(out, "\nNot available in this build.\n");
-	if (all && all->kind == VALUE_ARR && all->arr.n) {
+	if (tool_properties(tool)->obj.n) {
 		buf_puts(out, "\nArguments:\n");
-		for (size_t i = 0; i < all->arr.n; i++)
-			put_argument(out, &all->arr.v[i], 2);
+		put_arguments(out, schema, 2);
 	}
 	if (tool_member(tool, "limits").n) {
 		buf_puts(out, "\nLimits: ");
-		buf_put(out, tool_member(tool, "limits"));
+		buf_put_visible(out, tool_member(tool, "limits"));
 		buf_putc(out, '\n');
 	}
 	buf_puts(out,
 		 "\n'creel call --help' has the options; --schema prints the arguments as JSON Schema.\n");
 }
 
-/* ---- for programs ---- */
-
-static void schema_type(struct jsonw *w, const struct value *a)
+int toollist_put_schema(struct buf *out, const struct value *tool, struct err *e)
 {
-	const struct value *several = value_get(a, STR("types"));
-
-	jsonw_key(w, STR("type"));
-	if (several)
-		json_write(w, several);
-	else
-		jsonw_str(w, tool_member(a, "type"));
-}
-
-static void schema_range(struct jsonw *w, const struct value *a)
-{
-	static const struct {
-		const char *type, *min, *max;
-	} names[] = {
-		{ "integer", "minimum", "maximum" },
-		{ "number", "minimum", "maximum" },
-		{ "string", "minLength", "maxLength" },
-		{ "array", "minItems", "maxItems" },
-	};
-	const struct value *min = value_get(a, STR("min")), *max = value_get(a, STR("max"));
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!str_eq(tool_member(a, "type"), str_z(names[i].type)))
-			continue;
-		if (min && min->kind == VALUE_INT && min->i > 0)
-			jsonw_ku64(w, names[i].min, (uint64_t)min->i);
-		if (max && max->kind == VALUE_INT && max->i > 0)
-			jsonw_ku64(w, names[i].max, (uint64_t)max->i);
-	}
-}
-
-static void schema_object(struct jsonw *w, const struct value *arguments);
-
-static void schema_property(struct jsonw *w, const struct value *a)
-{
-	const struct value *items = value_get(a, STR("items"));
-
-	jsonw_key(w, tool_member(a, "name"));
-	jsonw_obj(w);
-	schema_type(w, a);
-	jsonw_kstr(w, "description", tool_member(a, "help"));
-	schema_range(w, a);
-	if (items && items->kind == VALUE_ARR && items->arr.n) {
-		jsonw_kobj(w, "items");
-		schema_object(w, items);
-		jsonw_obj_end(w);
-	} else if (tool_argument_takes(a, STR("array"))) {
-		jsonw_kobj(w, "items");
-		jsonw_kz(w, "type", "string");
-		jsonw_obj_end(w);
-	}
-	if (tool_argument_takes(a, STR("object"))) {
-		jsonw_kobj(w, "additionalProperties");
-		jsonw_kz(w, "type", "string");
-		jsonw_obj_end(w);
-	}
-	jsonw_obj_end(w);
-}
-
-static void schema_object(struct jsonw *w, const struct value *arguments)
-{
-	size_t n = arguments && arguments->kind == VALUE_ARR ? arguments->arr.n : 0;
-
-	jsonw_kz(w, "type", "object");
-	jsonw_kobj(w, "properties");
-	for (size_t i = 0; i < n; i++)
-		schema_property(w, &arguments->arr.v[i]);
-	jsonw_obj_end(w);
-	jsonw_karr(w, "required");
-	for (size_t i = 0; i < n; i++)
-		if (is_true(&arguments->arr.v[i], "required"))
-			jsonw_str(w, tool_member(&arguments->arr.v[i], "name"));
-	jsonw_arr_end(w);
-	jsonw_kbool(w, "additionalProperties", false);
-}
-
-void toollist_put_schema(struct buf *out, const struct value *tool)
-{
+	const struct value *schema = value_get(tool, STR("inputSchema"));
 	struct jsonw w;
 
+	if (!schema)
+		return err_set(e, ERR_NOTFOUND,
+			       "'" STR_FMT
+			       "' is carried out by the agent's gateway, which knows its arguments",
+			       STR_ARG(tool_member(tool, "name")));
 	jsonw_init(&w, out, 2);
-	jsonw_obj(&w);
-	jsonw_kz(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
-	jsonw_kstr(&w, "title", tool_member(tool, "name"));
-	jsonw_kstr(&w, "description", tool_member(tool, "help"));
-	schema_object(&w, value_get(tool, STR("arguments")));
-	jsonw_obj_end(&w);
+	json_write(&w, schema);
 	buf_putc(out, '\n');
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking into the list of tools: a row is a tool or an argument of one. */
+/* Looking into the list of tools, and into the schema of one. */
 #include "cli/session.h"
 
 struct str tool_member(const struct value *row, const char *key)
@@ -9,40 +9,58 @@ struct str tool_member(const struct value *row, const char *key)
 	return v && v->kind == VALUE_STR ? v->s : (struct str){ .p = "" };
 }
 
-bool tool_has_name(const struct value *row, struct str name)
+bool tool_has_word(const struct value *list, struct str word, bool nocase)
 {
-	const struct value *aliases = value_get(row, STR("aliases"));
+	for (size_t i = 0; list && list->kind == VALUE_ARR && i < list->arr.n; i++) {
+		const struct value *v = &list->arr.v[i];
 
-	if (str_eq_nocase(tool_member(row, "name"), name))
-		return true;
-	for (size_t i = 0; aliases && aliases->kind == VALUE_ARR && i < aliases->arr.n; i++)
-		if (aliases->arr.v[i].kind == VALUE_STR && str_eq_nocase(aliases->arr.v[i].s, name))
+		if (v->kind == VALUE_STR && (nocase ? str_eq_nocase(v->s, word) : str_eq(v->s, word)))
 			return true;
+	}
 	return false;
 }
 
-const struct value *tool_find(const struct value *rows, struct str name)
+const struct value *tool_find(const struct value *tools, struct str name)
 {
-	for (size_t i = 0; rows && rows->kind == VALUE_ARR && i < rows->arr.n; i++)
-		if (tool_has_name(&rows->arr.v[i], name))
-			return &rows->arr.v[i];
+	for (size_t i = 0; tools->kind == VALUE_ARR && i < tools->arr.n; i++) {
+		const struct value *t = &tools->arr.v[i];
+
+		if (str_eq_nocase(tool_member(t, "name"), name) ||
+		    tool_has_word(value_get(t, STR("aliases")), name, true))
+			return t;
+	}
 	return NULL;
 }
 
-const struct value *tool_argument(const struct value *tool, struct str name)
+const struct value *tool_properties(const struct value *tool)
 {
-	return tool_find(value_get(tool, STR("arguments")), name);
+	static const struct value none = { .kind = VALUE_OBJ };
+	const struct value *p = value_path(tool, "inputSchema.properties");
+
+	return p && p->kind == VALUE_OBJ ? p : &none;
 }
 
-/* "type": one, or "types": several. */
-bool tool_argument_takes(const struct value *argument, struct str type)
+const struct member *tool_argument(const struct value *tool, struct str name)
 {
-	const struct value *several = value_get(argument, STR("types"));
+	const struct value *all = tool_properties(tool);
 
-	if (str_eq(tool_member(argument, "type"), type))
-		return true;
-	for (size_t i = 0; several && several->kind == VALUE_ARR && i < several->arr.n; i++)
-		if (several->arr.v[i].kind == VALUE_STR && str_eq(several->arr.v[i].s, type))
-			return true;
-	return false;
+	for (size_t i = 0; i < all->obj.n; i++) {
+		const struct member *m = &all->obj.m[i];
+
+		if (str_eq(m->key, name) || tool_has_word(value_get(&m->v, STR("x-aliases")), name, false))
+			return m;
+	}
+	return NULL;
+}
+
+bool tool_needs(const struct value *tool, const struct member *argument)
+{
+	return tool_has_word(value_path(tool, "inputSchema.required"), argument->key, false);
+}
+
+/* "type" is one word, or a list of them. */
+bool tool_argument_takes(const struct member *argument, struct str type)
+{
+	return str_eq(tool_member(&argument->v, "type"), type) ||
+	       tool_has_word(value_get(&argument->v, STR("type")), type, false);
 }

@@ -22,6 +22,27 @@ static const struct {
 
 static void put_object(const struct tool_arg *rows, size_t n, struct jsonw *w);
 
+static bool next_word(struct str *rest, struct str *ret)
+{
+	if (rest->n == 0)
+		return false;
+	if (!str_cut(*rest, ' ', ret, rest)) {
+		*ret = *rest;
+		rest->n = 0;
+	}
+	return true;
+}
+
+static void put_names(struct jsonw *w, const char *key, const char *words)
+{
+	struct str rest = str_z(words ? words : ""), word;
+
+	jsonw_karr(w, key);
+	while (next_word(&rest, &word))
+		jsonw_str(w, word);
+	jsonw_arr_end(w);
+}
+
 static void put_strings(struct jsonw *w)
 {
 	jsonw_kobj(w, "items");
@@ -78,6 +99,8 @@ static void put_arg(const struct tool_arg *row, struct jsonw *w)
 	put_type(row, w);
 	put_range(row, w);
 	jsonw_kstr(w, "description", buf_str(&text));
+	if (row->alias)
+		put_names(w, "x-aliases", row->alias);
 	jsonw_obj_end(w);
 }
 
@@ -97,27 +120,11 @@ static void put_object(const struct tool_arg *rows, size_t n, struct jsonw *w)
 	jsonw_kbool(w, "additionalProperties", false);
 }
 
-static bool next_word(struct str *rest, struct str *ret)
-{
-	if (rest->n == 0)
-		return false;
-	if (!str_cut(*rest, ' ', ret, rest)) {
-		*ret = *rest;
-		rest->n = 0;
-	}
-	return true;
-}
-
 void tools_put_schema(const struct tool *t, struct jsonw *w)
 {
-	struct str rest = str_z(t->alias ? t->alias : ""), word;
-
 	jsonw_obj(w);
 	jsonw_kz(w, "name", t->name);
-	jsonw_karr(w, "aliases");
-	while (next_word(&rest, &word))
-		jsonw_str(w, word);
-	jsonw_arr_end(w);
+	put_names(w, "aliases", t->alias);
 	jsonw_kz(w, "description", t->help);
 	jsonw_kz(w, "limits", t->limits);
 	jsonw_karr(w, "needs");

@@ -6,7 +6,7 @@
 
 /*
  * One object: name, aliases, description, limits, needs, and inputSchema, the JSON Schema of the arguments. Other names of an argument
- * are accepted, too; the schema has them in its description alone.
+ * are accepted, too; the schema has them in its description and as "x-aliases".
  */
 void tools_put_schema(const struct tool *t, struct jsonw *w);
 
