@@ -57,14 +57,13 @@ static bool may_begin(const struct cli *cli)
 void run_begin(struct run *r)
 {
 	const struct sandbox_stdio io = { 0, 1, 2 };
-	const struct cgroup none = CGROUP_EMPTY;
 	_cleanup_close_ int warden = FD_NONE;
 	struct err ignored = { 0 };
 
 	if (!may_begin(r->cli) || run_open_signals(r, &ignored) < 0 ||
 	    sandbox_open_warden(&warden, &ignored) < 0)
 		return;
-	r->begun = sandbox_spawn(warden, &io, &none, &r->box, &ignored) >= 0;
+	r->begun = sandbox_spawn(warden, &io, false, &r->box, &ignored) >= 0;
 }
 
 void run_abandon(struct run *r)

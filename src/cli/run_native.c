@@ -406,39 +406,51 @@ static void init_plan(struct run *r, struct buf *plan)
 		buf_init(plan, PLAN_MAX);
 }
 
+static int spawn(struct run *r, const struct sandbox_stdio *io, bool waits, struct err *e)
+{
+	_cleanup_close_ int warden = FD_NONE;
+	int rc = sandbox_open_warden(&warden, e);
+
+	return rc < 0 ? rc : sandbox_spawn(warden, io, waits, &r->box, e);
+}
+
+/* The warden is there already, and is told of each before it is made: it removes them if we are killed. */
+static int make_groups(struct run *r, struct err *e)
+{
+	const struct cgroup_heir heir = { .tell = sandbox_tell_group,
+					  .ctx = &r->box,
+					  .pid = r->box.warden.pid };
+
+	return limits_hold_for(&heir, r->decision, &r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+}
+
 static int start(struct run *r, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
-	_cleanup_close_ int warden = FD_NONE;
 	/* A stream that is a terminal inside is not given at all: ours never goes in. */
 	const unsigned own = r->no_stdio ? 7 : r->profile.tty.streams;
 	struct sandbox_stdio io = { own & 1 ? -1 : 0, own & 2 ? -1 : 1, own & 4 ? -1 : 2 };
 	/* What was begun was begun because v2 has no place for us; v1 is for limits that somebody named. */
-	int rc = r->begun && !r->limits.must
-			 ? 0
-			 : limits_hold(r->decision, &r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+	const bool grouped = !r->begun || r->limits.must;
+	int rc = r->decision->limits.output ? open_relay(r, &io, e) : 0;
 
-	if (rc >= 0 && r->decision->limits.output)
-		rc = open_relay(r, &io, e);
-	if (rc < 0)
-		return rc;
 	/* Begun without a group, and with our own streams. */
-	if (r->begun && (r->cgroup.version != CGROUP_NONE || r->relay || own)) {
+	if (r->begun && (grouped || r->relay || own)) {
 		sandbox_done(&r->box);
 		r->begun = false;
 	}
+	if (rc >= 0 && !r->begun)
+		rc = spawn(r, &io, grouped, e);
+	if (rc >= 0 && grouped)
+		rc = make_groups(r, e);
+	if (rc < 0)
+		return rc;
 	init_plan(r, &plan);
 	/* Both count alike where warden and payload are one user; the rlimit would answer first, and nobody would hear of it. */
 	if (r->cgroup.have & CGROUP_PIDS)
 		r->profile.pids++;
 	rc = plan_build(&r->profile, &plan, e);
-	if (rc >= 0 && r->begun)
-		return sandbox_go(&r->box, buf_str(&plan), &r->cgroup, e);
-	if (rc >= 0)
-		rc = sandbox_open_warden(&warden, e);
-	if (rc >= 0)
-		rc = sandbox_start(warden, buf_str(&plan), &io, &r->cgroup, &r->box, e);
-	return rc;
+	return rc < 0 ? rc : sandbox_go(&r->box, buf_str(&plan), &r->cgroup, e);
 }
 
 int run_native(struct run *r, struct err *e)

@@ -38,11 +38,17 @@ int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err 
 int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,
 		struct err *e)
 {
-	int rc = cgroup_new(limits, parent, ret, e);
+	return limits_hold_for(NULL, d, limits, parent, ret, e);
+}
+
+int limits_hold_for(const struct cgroup_heir *heir, const struct decision *d, struct cgroup_limits *limits,
+		    struct str parent, struct cgroup *ret, struct err *e)
+{
+	int rc = cgroup_new_for(heir, limits, parent, ret, e);
 
 	if (rc >= 0 || !(d->optional_walls & 1u << WALL_LIMITS) || parent.n)
 		return rc;
 	*e = (struct err){ 0 };
 	limits->must = 0;
-	return cgroup_new(limits, parent, ret, e);
+	return cgroup_new_for(heir, limits, parent, ret, e);
 }

@@ -72,6 +72,9 @@ int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err 
 /* Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. */
 int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,
 		struct err *e);
+/* The same, with somebody who removes the groups if we are killed (sandbox/cgroup.h). */
+int limits_hold_for(const struct cgroup_heir *heir, const struct decision *d, struct cgroup_limits *limits,
+		    struct str parent, struct cgroup *ret, struct err *e);
 
 /* ---- redact.c ---- */
 

@@ -152,7 +152,8 @@ void cgroup_sweep(const char *dir, unsigned age_s)
 		(void)closedir(d);
 }
 
-int cgroup_make(const struct cgroup_host *h, const char *parent, char out[static CGROUP_PATH_MAX])
+int cgroup_make(const struct cgroup_host *h, enum cgroup_version version, const char *parent,
+		char out[static CGROUP_PATH_MAX])
 {
 	char name[64];
 	int r = -ENAMETOOLONG;
@@ -161,6 +162,8 @@ int cgroup_make(const struct cgroup_host *h, const char *parent, char out[static
 		cgroup_sweep(parent, SWEEP_AGE_S);
 	group_name(name, sizeof(name));
 	if (snprintf(out, CGROUP_PATH_MAX, "%s/%s", parent, name) < CGROUP_PATH_MAX)
+		r = h->heir && version != CGROUP_NONE ? h->heir->tell(h->heir->ctx, version, out) : 0;
+	if (r >= 0)
 		r = h->make_dir(out);
 	if (r < 0)
 		out[0] = '\0';
@@ -184,7 +187,7 @@ static int v1_dir(const struct cgroup_host *h, int i, char out[static CGROUP_PAT
 	if (r >= 0 && snprintf(parent, sizeof(parent), "%s/%s%s", h->root, cgroup_controller[i],
 			       own[1] ? own : "") >= (int)sizeof(parent))
 		r = -ENAMETOOLONG;
-	return r < 0 ? r : cgroup_make(h, parent, out);
+	return r < 0 ? r : cgroup_make(h, CGROUP_V1, parent, out);
 }
 
 static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
@@ -280,6 +283,15 @@ bool cgroup_v2_possible(void)
 int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e)
 {
 	return cgroup_new_on(&host, l, parent, ret, e);
+}
+
+int cgroup_new_for(const struct cgroup_heir *heir, const struct cgroup_limits *l, struct str parent,
+		   struct cgroup *ret, struct err *e)
+{
+	struct cgroup_host h = host;
+
+	h.heir = heir;
+	return cgroup_new_on(&h, l, parent, ret, e);
 }
 
 int cgroup_add(const struct cgroup *c, pid_t pid)

@@ -45,6 +45,14 @@ struct cgroup_stat {
  * the command that helps. `parent`: a directory to make the group in; empty = find one.
  */
 int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e);
+/* The same, with somebody who is told of each group before it is made, and removes them if we are killed. */
+struct cgroup_heir {
+	int (*tell)(void *ctx, enum cgroup_version version, const char *dir); /* 0 or a negative errno */
+	void *ctx;
+	pid_t pid; /* our child, where we are: goes with us when we make room */
+};
+int cgroup_new_for(const struct cgroup_heir *heir, const struct cgroup_limits *l, struct str parent,
+		   struct cgroup *ret, struct err *e);
 const char *cgroup_fix(void);                      /* what this user can do to get one */
 int cgroup_add(const struct cgroup *c, pid_t pid); /* v1; nothing to do for v2 */
 void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
@@ -60,6 +68,7 @@ struct cgroup_host {
 	const char *root;                  /* /sys/fs/cgroup */
 	const char *self;                  /* /proc/self/cgroup */
 	int (*make_dir)(const char *path); /* 0 or a negative errno */
+	const struct cgroup_heir *heir;    /* NULL = none */
 };
 int cgroup_new_on(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
 		  struct cgroup *ret, struct err *e);

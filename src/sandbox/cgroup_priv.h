@@ -17,8 +17,9 @@ void cgroup_get(const char *dir, const char *file, char *out, size_t size);
  * namespace is written as "/..": it has no path here.
  */
 int cgroup_own(const struct cgroup_host *h, const char *name, char *out, size_t size);
-/* A new group below `parent`; its path is left in `out`, which is empty on failure. */
-int cgroup_make(const struct cgroup_host *h, const char *parent, char out[static CGROUP_PATH_MAX]);
+/* A new group below `parent`; its path is left in `out`, which is empty on failure. CGROUP_NONE: one that nobody is told of. */
+int cgroup_make(const struct cgroup_host *h, enum cgroup_version version, const char *parent,
+		char out[static CGROUP_PATH_MAX]);
 uint64_t cgroup_quota_us(const struct cgroup_limits *l);
 
 /* Finds a place for a group with these limits, and makes it. *seen: limits that one of the places could have given. */

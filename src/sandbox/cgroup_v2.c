@@ -150,7 +150,7 @@ static bool try_in(const struct cgroup_host *h, const char *parent, const struct
 {
 	unsigned can = may_enter(parent) ? controllers(parent) : 0;
 
-	if (!can || cgroup_make(h, parent, c->dir[0]) < 0)
+	if (!can || cgroup_make(h, CGROUP_V2, parent, c->dir[0]) < 0)
 		return false;
 	c->version = CGROUP_V2;
 	c->have = set_limits(c->dir[0], l) & can;
@@ -167,21 +167,38 @@ static bool try_in(const struct cgroup_host *h, const char *parent, const struct
 
 /* ---- where ---- */
 
+/* The kernel lists them in no order. */
+static bool is_ours_alone(const char *dir, pid_t heir)
+{
+	char text[128], *save = text, *line;
+	bool us = false;
+
+	cgroup_get(dir, "cgroup.procs", text, sizeof(text));
+	while ((line = strsep(&save, "\n")) && *line) {
+		long pid = strtol(line, NULL, 10);
+
+		if (pid != getpid() && (heir <= 0 || pid != heir))
+			return false;
+		us = us || pid == getpid();
+	}
+	return us;
+}
+
 /*
  * A service or scope with Delegate=yes is ours to divide, but we are in it. When nobody else is, we go into a group of our own
  * below it.
  */
 static bool step_aside(const struct cgroup_host *h, const char *dir, struct cgroup *c)
 {
-	char type[64], procs[64], us[32];
+	const pid_t heir = h->heir ? h->heir->pid : 0;
+	char type[64];
 
 	cgroup_get(dir, "cgroup.type", type, sizeof(type));
-	cgroup_get(dir, "cgroup.procs", procs, sizeof(procs));
-	(void)snprintf(us, sizeof(us), "%d\n", getpid());
-	if (strcmp(type, "domain\n") != 0 || strcmp(procs, us) != 0 || !may_enter(dir) ||
-	    cgroup_make(h, dir, c->aside) < 0)
+	if (strcmp(type, "domain\n") != 0 || !is_ours_alone(dir, heir) || !may_enter(dir) ||
+	    cgroup_make(h, CGROUP_NONE, dir, c->aside) < 0)
 		return false;
-	if (cgroup_put(c->aside, "cgroup.procs", "0") == 0)
+	if ((heir <= 0 || cgroup_put_u64(c->aside, "cgroup.procs", (uint64_t)heir) == 0) &&
+	    cgroup_put(c->aside, "cgroup.procs", "0") == 0)
 		return true;
 	(void)rmdir(c->aside);
 	c->aside[0] = '\0';

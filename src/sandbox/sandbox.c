@@ -141,35 +141,28 @@ static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
 	return 0;
 }
 
-static int spawn_warden(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
-			const struct ends *theirs, struct sandbox *s)
+static int spawn_warden(int warden_fd, const struct sandbox_stdio *io, bool waits, const struct ends *theirs,
+			struct sandbox *s)
 {
-	static const char *const modes[] = {
-		[CGROUP_NONE] = WARDEN_EARLY, [CGROUP_V1] = WARDEN_WAIT, [CGROUP_V2] = WARDEN_GROUP
-	};
-	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go, cgroup->fd };
-	struct cgroup groups = *cgroup; /* exec wants strings that may be written to */
-	char name[] = "creel-warden", mode[8], *argv[6] = { name, mode, NULL };
+	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go };
+	char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY;
+	char *argv[] = { name, waits ? wait : early, NULL };
 	const struct proc_spec spec = {
-		.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = cgroup->fd >= 0 ? 7 : 6
+		.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = sizeof(fds) / sizeof(fds[0])
 	};
 
-	(void)snprintf(mode, sizeof(mode), "%s", modes[cgroup->version]);
-	for (size_t i = 0, n = 2; i < 3; i++)
-		if (groups.dir[i][0])
-			argv[n++] = groups.dir[i];
 	return proc_spawn(&spec, &s->warden);
 }
 
-int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
-		  struct sandbox *ret, struct err *e)
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
+		  struct err *e)
 {
 	_cleanup_(ends_done) struct ends theirs = { FD_NONE, FD_NONE };
 	struct sandbox s = SANDBOX_NONE;
 	int r = make_channels(&s, &theirs, e);
 
 	if (r >= 0) {
-		r = spawn_warden(warden_fd, io, cgroup, &theirs, &s);
+		r = spawn_warden(warden_fd, io, waits, &theirs, &s);
 		if (r == -EAGAIN)
 			r = err_set(e, ERR_UNAVAIL, "start creel-warden: " SANDBOX_NO_TASKS);
 		else if (r < 0)
@@ -181,9 +174,24 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cg
 	return r;
 }
 
+/* In one write, which a pipe takes whole. */
+static int tell_group(const struct sandbox *s, enum group_record kind, const char *dir)
+{
+	char record[CGROUP_PATH_MAX + 2];
+	int n = snprintf(record, sizeof(record), "%c%s", (char)kind, dir);
+
+	return fd_write_all(s->go, (struct str){ .p = record, .n = (size_t)n + 1 });
+}
+
+int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir)
+{
+	return tell_group(sandbox, version == CGROUP_V2 ? GROUP_V2 : GROUP_V1, dir);
+}
+
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
-	int r = cgroup_add(cgroup, s->warden.pid);
+	int r = cgroup->version == CGROUP_V2 ? tell_group(s, GROUP_BORN, cgroup->dir[0])
+					     : cgroup_add(cgroup, s->warden.pid);
 
 	/* Before the seal: a sealed plan is carried out. */
 	if (r < 0)
@@ -201,8 +209,13 @@ int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, 
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e)
 {
-	int r = sandbox_spawn(warden_fd, io, cgroup, ret, e);
+	int r = sandbox_spawn(warden_fd, io, cgroup->version != CGROUP_NONE, ret, e);
 
+	for (int i = 0; i < 3 && r >= 0; i++)
+		if (cgroup->dir[i][0]) {
+			r = sandbox_tell_group(ret, cgroup->version, cgroup->dir[i]);
+			r = r < 0 ? err_sys(e, -r, "tell the warden of its cgroup") : 0;
+		}
 	return r < 0 ? r : sandbox_go(ret, plan, cgroup, e);
 }
 

@@ -36,14 +36,16 @@ int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct
 int sandbox_open_warden(int *ret_fd, struct err *e);
 
 /*
- * Starts the warden, which makes the namespaces and waits for its plan. Born in the cgroup (v2); with a v1 group, which it has
- * to be moved into first, it makes nothing yet.
+ * Starts the warden, which makes the namespaces and waits for its plan. `waits`: it makes nothing yet, because there will be a cgroup
+ * that it is born in, or has to be moved into first.
  */
-int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, const struct cgroup *cgroup,
-		  struct sandbox *ret, struct err *e);
-/* Gives it the plan: it starts. `cgroup` as it was spawned with. */
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
+		  struct err *e);
+/* To one that waits: this group is about to be made. It removes it when we are killed. For struct cgroup_heir. */
+int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir);
+/* Gives it the plan: it starts. With a cgroup only one that waits, and has been told of it. */
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
-/* Both. */
+/* All of it, with a cgroup that is there already. */
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e);
 /* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */

@@ -24,14 +24,23 @@ enum warden_fd {
 	WARDEN_FD_PLAN = 3,
 	WARDEN_FD_CONTROL = 4, /* SOCK_SEQPACKET to creel */
 	WARDEN_FD_GO = 5,      /* a pipe that creel closes when the plan is sealed */
-	WARDEN_FD_GROUP = 6,   /* cgroup v2 directory, with WARDEN_GROUP */
+	WARDEN_FD_LAST = 6,    /* inside: the line to the outside */
 };
 
-/* The first argument of the warden; cgroup directories that it has to remove when creel cannot follow. */
+/* The argument of the warden. */
 #define WARDEN_EARLY "early" /* makes the namespaces at once */
-#define WARDEN_GROUP "group" /* the same, born in a cgroup v2 group */
-#define WARDEN_WAIT \
-	"wait" /* makes nothing before the plan is sealed: creel moves it into its v1 groups first */
+#define WARDEN_WAIT "wait"   /* makes nothing before the plan is sealed: creel makes its groups first */
+
+/*
+ * To a warden that waits, creel says through the pipe which cgroups it is about to make, each before it makes it: so there is always
+ * somebody who removes them when creel cannot any more. A record is one of these, a path and a NUL.
+ */
+enum group_record {
+	GROUP_V1 = '1',   /* creel moves the warden into it */
+	GROUP_V2 = '2',   /* may be made, and may be gone again */
+	GROUP_BORN = '@', /* of those of v2 the one that pid 1 is born in */
+};
+#define GROUP_RECORDS_MAX 24576u /* bytes of all; a pipe takes more */
 
 /* In the order in which they are built. Names in sandbox/plan.c and in the warden's report. */
 enum step_kind {

@@ -38,6 +38,7 @@ PARTS = [
     part("refusals", "tests/escape/test_processes.py", "user and (ends_as or shared_out)", env=BUILT),
     part("walls", "tests/escape/test_walls.py", "light and not rw and not o04 and not every_number or that_cannot_be_built"),
     part("crash", "tests/escape/test_crash.py", "kill_while and overlay and limits or stopped_and_killed"),
+    part("killat", "tests/escape/test_killat.py", "limits and creel"),
     part("run", "tests/escape/test_run.py", "not exit_status and not signal and not arguments and not streams and not odd and not full_disk"),
     part("files", "tests/escape/test_files.py", "light and overlay"),
     part("ipc", "tests/escape/test_ipc.py", "light"),

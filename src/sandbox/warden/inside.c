@@ -93,14 +93,14 @@ static void check_stdio(struct warden *w)
 	}
 }
 
-/* Everything but 0-2, what creel gave us and the line to the outside. The group is not ours to have. */
+/* Everything but 0-2, what creel gave us and the line to the outside. The group that we were born in is not ours to have. */
 static void close_rest(struct warden *w)
 {
-	long r = w->life[0] == WARDEN_FD_GROUP ? 0 : SYS3(dup3, w->life[0], WARDEN_FD_GROUP, O_CLOEXEC);
+	long r = w->life[0] == WARDEN_FD_LAST ? 0 : SYS3(dup3, w->life[0], WARDEN_FD_LAST, O_CLOEXEC);
 
-	w->life[0] = WARDEN_FD_GROUP;
+	w->life[0] = WARDEN_FD_LAST;
 	if (r >= 0)
-		r = SYS3(close_range, WARDEN_FD_GROUP + 1, ~0u, 0);
+		r = SYS3(close_range, WARDEN_FD_LAST + 1, ~0u, 0);
 	if (r < 0)
 		fail(w, 0, r, "close what is not ours");
 }

@@ -16,7 +16,6 @@
 #define P_PIDFD_ 3
 #define WEXITED_ 4
 #define SHUT_WR_ 1
-#define RMDIR_TRIES 250
 
 /* Written by us, who are root outside: the sandbox itself could not map a second user. */
 static long write_maps(const struct plan_header *p, long pid)
@@ -47,39 +46,6 @@ static long write_maps(const struct plan_header *p, long pid)
 			return r;
 	}
 	return 0;
-}
-
-/* Only in cgroup v1 are we in the group ourselves: its parent takes us back. */
-static void leave_group(const char *dir)
-{
-	char path[1024];
-	size_t n = 0, slash = 0;
-	long fd;
-
-	text_put(path, sizeof(path), &n, dir);
-	for (size_t i = 0; i < n; i++)
-		slash = path[i] == '/' ? i : slash;
-	n = slash;
-	text_put(path, sizeof(path), &n, "/cgroup.procs");
-	fd = SYS4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return;
-	SYS3(write, fd, "0", 1);
-	SYS1(close, fd);
-}
-
-/* Everything in them is dead; the kernel may need a moment to see it. */
-void remove_groups(const struct warden *w)
-{
-	const struct __kernel_timespec pause = { .tv_nsec = 2000000 };
-
-	for (const char *const *dir = w->groups; *dir; dir++) {
-		if (w->waits)
-			leave_group(*dir);
-		for (int i = 0; i < RMDIR_TRIES && SYS3(unlinkat, AT_FDCWD, *dir, AT_REMOVEDIR) == -EBUSY;
-		     i++)
-			SYS4(clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, 0);
-	}
 }
 
 static uint64_t now_ms(void)
@@ -189,18 +155,18 @@ static bool creel_gone(bool wait)
 }
 
 /*
- * creel hears that everything has ended, and looks at what was changed; when it closes the channel it has kept or removed the
+ * creel hears that everything has ended, and looks at what was changed and used; when it closes the channel it has kept or removed the
  * private directory, or it was killed and has not.
  */
 void finish(const struct warden *w)
 {
-	bool stay = w->private_fd >= 0;
+	bool stay = w->private_fd >= 0 || w->groups.n;
 
 	if (stay)
 		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
 	if (!creel_gone(stay))
 		return;
-	remove_groups(w);
+	groups_remove(w);
 	if (w->private_fd >= 0)
 		private_remove(w);
 }

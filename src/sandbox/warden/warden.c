@@ -104,18 +104,24 @@ long plan_wait(struct warden *w)
 }
 
 /* The kernel writes to it. NOLINTNEXTLINE(readability-non-const-parameter) */
-static long make_inside(bool in_group, int *ret_pidfd)
+static long make_inside(const struct warden *w, int *ret_pidfd)
 {
 	struct clone_args args = { .flags = (NAMESPACES & ~CLONE_NEWNET) |
 					    CLONE_PIDFD, /* net.c makes that one */
 				   .pidfd = (uint64_t)(uintptr_t)ret_pidfd,
 				   .exit_signal = SIGCHLD };
+	long group = groups_open_birth(w), pid;
 
-	if (in_group) {
+	if (group < 0 && group != -ENOENT)
+		return group;
+	if (group >= 0) {
 		args.flags |= CLONE_INTO_CGROUP;
-		args.cgroup = WARDEN_FD_GROUP;
+		args.cgroup = (uint64_t)group;
 	}
-	return SYS2(clone3, &args, sizeof(args));
+	pid = SYS2(clone3, &args, sizeof(args));
+	if (group >= 0)
+		SYS1(close, group);
+	return pid;
 }
 
 static bool is(const char *arg, const char *word)
@@ -126,7 +132,7 @@ static bool is(const char *arg, const char *word)
 /* A creel that is gone by now cannot remove the groups that it made. */
 static void wait_here(struct warden *w)
 {
-	long r = w->waits ? plan_wait(w) : 0;
+	long r = w->waits ? groups_wait(w) : 0;
 
 	if (r < 0)
 		fail_outside(w, r, "read the plan");
@@ -138,7 +144,6 @@ int warden_main(const char *const *args)
 	int pidfd = -1;
 	long pid, r;
 
-	w->groups = *args ? args + 1 : args;
 	w->waits = is(*args, WARDEN_WAIT);
 	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = w->live_fd = w->private_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
@@ -151,7 +156,7 @@ int warden_main(const char *const *args)
 	if (r < 0)
 		fail_outside(w, r, "leave the caller's session");
 	wait_here(w);
-	pid = make_inside(is(*args, WARDEN_GROUP), &pidfd);
+	pid = make_inside(w, &pidfd);
 	if (pid == 0)
 		inside(w);
 	if (pid < 0)

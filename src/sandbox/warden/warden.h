@@ -40,6 +40,12 @@ struct task {
 long task_begin(struct task *t, task_fn *work);
 long task_end(struct task *t);
 
+/* Records of enum group_record, one after the other. */
+struct group_records {
+	const char *p;
+	size_t n;
+};
+
 struct warden {
 	const struct plan_header *plan; /* NULL until it is there */
 	const struct step *steps;
@@ -65,8 +71,7 @@ struct warden {
 	int parent_fd;
 	int live_fd, private_fd; /* outside: where the private directory lies, and itself, locked */
 	bool private_stays;
-	const char *const
-		*groups; /* cgroup directories to remove when creel cannot any more; NULL ends them */
+	struct group_records groups;       /* records of cgroups to remove when creel cannot any more */
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
 	int proc_fd;                       /* serving: /proc, for mark.c */
 	uint64_t mark_top;                 /* and the highest that the second mark can be */
@@ -80,10 +85,14 @@ void plan_forget(struct warden *w);
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid);
 
+/* groups.c: the cgroups that creel makes. Waits for the plan and hears of them; -EPIPE: creel has gone before the seal. */
+long groups_wait(struct warden *w);
+long groups_open_birth(const struct warden *w); /* -ENOENT: none */
+void groups_remove(const struct warden *w);
+
 /* inside.c: pid 1 of the sandbox; outside.c: its parent on the host */
 _Noreturn void inside(struct warden *w);
 int outside(struct warden *w, long pid, int pidfd);
-void remove_groups(const struct warden *w);
 /* The last thing that outside does, whatever happened before: waits until creel is done or gone, and leaves nothing behind. */
 void finish(const struct warden *w);
 _Noreturn void fail_outside(struct warden *w, long err, const char *what);
