@@ -44,6 +44,7 @@ def pytest_configure(config):
     missing = [p for p in ATTACKS if not (PROGRAMS / p).exists()]
     if missing:
         pytest.exit(f"{PROGRAMS} lacks {', '.join(missing)} (CREEL_ATTACKS names another)", returncode=3)
+    config.addinivalue_line("markers", "serial: looks at the whole machine, or loads it: nothing else is tested meanwhile")
     os.umask(0o022)
 
 

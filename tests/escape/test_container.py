@@ -10,6 +10,7 @@ import tarfile
 import pytest
 from conftest import CREEL, needs_root, skip, wait_until
 
+pytestmark = pytest.mark.serial  # its daemon mounts where everybody sees it
 SUGGESTED = ["--user", "1000:1000", "--security-opt", "systempaths=unconfined", "--security-opt", "seccomp=unconfined",
              "--tmpfs", "/state:mode=1777"]
 OPTIONS = {

@@ -142,7 +142,7 @@ def test_kill_at_any_moment_of_the_start(light, victim):
         w.look()
         p.kill()
         p.wait(5)
-        assert_gone(w, before, groups=False, files=victim == "creel")
+        assert_gone(w, before, groups=victim == "creel", files=victim == "creel")
 
 
 @pytest.mark.parametrize("command", ["true", "echo x >made; exec sleep 60"], ids=["short", "long"])
@@ -243,6 +243,7 @@ def test_a_shell_that_ends_creel_leaves_nothing(light):
     assert_gone(w, before)
 
 
+@pytest.mark.serial
 def test_many_runs_let_nothing_grow(light):
     """Eighty in a row: no process, cgroup, mount, key or file of ours is more than before."""
     def count():

@@ -72,6 +72,7 @@ def groups():
     return {g for depth in ("*", "*/*", "*/*/*") for g in glob.glob(f"/sys/fs/cgroup/{depth}/creel-*")}
 
 
+@pytest.mark.serial
 @pytest.mark.skipif(not IS_ROOT, reason="only root can make a limit here")
 @pytest.mark.parametrize("which", ["all", "memory", "pids", "cpu"])
 def test_o04_limits_without_a_writable_cgroup_are_a_refusal(light, which):

@@ -9,6 +9,7 @@ import time
 import pytest
 from conftest import ACCESSES, ATTACKS, IS_ROOT, PROGRAMS, digest, needs_root, wait_until
 
+pytestmark = pytest.mark.serial
 RUNS = int(os.environ.get("CREEL_RUNS", "10000"))
 SLABS = ["net_namespace", "mnt_cache", "cred_jar", "pid", "pid_namespace", "task_struct", "user_namespace", "nsproxy", "uts_namespace",
          "mqueue_inode_cache", "sock_inode_cache", "overlay_inode", "proc_inode_cache"]

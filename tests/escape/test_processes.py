@@ -137,6 +137,7 @@ def test_e54_a_command_that_ends_on_term_ends_at_the_deadline(light):
 # ---- more than one's share ----
 
 
+@pytest.mark.serial
 def test_e26_a_fork_bomb_stops_at_the_built_in_limit(light):
     """Without a cgroup, too: no ordinary user may start without any limit."""
     result = light.attack("procs", "forks=4000")
@@ -145,6 +146,7 @@ def test_e26_a_fork_bomb_stops_at_the_built_in_limit(light):
     assert threads.lines() == {"threads": "EAGAIN"} and int(threads.notes()[0].split()[0]) <= 512, threads
 
 
+@pytest.mark.serial
 def test_e26_a_fork_bomb_ends_as_pids(light):
     if not light.may_limit():
         result = light.run("true", options=["--pids", "32"])
@@ -159,6 +161,7 @@ def test_e26_a_fork_bomb_ends_as_pids(light):
     assert "pids" not in light.run("true", options=["--pids", "32"]).report["limits_hit"]
 
 
+@pytest.mark.serial
 def test_e26_the_host_stays_responsive(light):
     """While the classic bomb goes off inside, starting a program outside takes no more than a moment."""
     options = ["--timeout", "2", *(["--pids", "64"] if light.may_limit() else [])]
@@ -173,6 +176,7 @@ def test_e26_the_host_stays_responsive(light):
     assert wait_until(lambda: not has_mark("fork_tree"), 1)
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("how", ["anon", "shm", "memfd"])
 def test_e27_a_memory_bomb_ends_as_oom(light, how, bystander):
     if not light.may_limit():
@@ -189,6 +193,7 @@ def test_e27_a_memory_bomb_ends_as_oom(light, how, bystander):
     assert direct.report["walls"]["limits"]["memory"].startswith("cgroup") and victim.poll() is None
 
 
+@pytest.mark.serial
 def test_e27_a_full_tmpfs_counts_as_memory(light):
     if not light.may_limit():
         return
@@ -202,6 +207,7 @@ def test_e27_memory_cannot_be_locked(light):
     light.refused("hog", "mlock=64", errors={"ENOMEM", "EPERM", "EAGAIN"})
 
 
+@pytest.mark.serial
 def test_e28_processors_are_shared_out(light):
     """A spinner is slowed down, not ended: the report says that it was throttled, and for how long."""
     if not light.may_limit():

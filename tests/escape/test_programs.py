@@ -311,6 +311,7 @@ STRESS = {"vm": ["--vm", "2", "--vm-bytes", "200m", "--vm-populate"], "fork": ["
           "fault": ["--fault", "2"], "io": ["--io", "2", "--hdd", "1", "--hdd-bytes", "8m", "--temp-path", "/tmp"]}
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("kind", STRESS)
 def test_stress_is_held_and_the_host_goes_on(light, kind):
     """The classes that hurt most, with limits where the user can have them: the host starts programs meanwhile, and nothing outlives."""
@@ -329,6 +330,7 @@ def test_stress_is_held_and_the_host_goes_on(light, kind):
     assert wait_until(lambda: not [1 for _, line in processes().values() if line.startswith("stress-ng") and "--temp-path /tmp" in line], 1)
 
 
+@pytest.mark.serial
 def test_stress_of_memory_ends_as_oom_and_nobody_else_is_hit(light, bystander):
     need("stress-ng")
     if light.user != "root":

@@ -145,6 +145,7 @@ def test_s14_more_sockets_than_can_be_covered_are_refused(light, listener):
     light.run("true", access="ro", status=0)
 
 
+@pytest.mark.serial
 def test_s14_other_file_systems_below_the_workspace(light, listener):
     """An ordinary user's read-only workspace with mounts in it cannot be an overlay: it is bound, and its sockets are covered."""
     needs_root()
