@@ -5,6 +5,7 @@
  */
 #include "keeper/keeper_priv.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 65536
@@ -95,6 +96,8 @@ int job_open_pipes(struct job *j, int theirs[static 3], struct err *e)
 		*ours[i] = pair[mine];
 		theirs[i] = pair[1 - mine];
 		(void)fcntl(*ours[i], F_SETFL, (i == 0 ? O_WRONLY : O_RDONLY) | O_NONBLOCK);
+		/* The program may be another user than we are, and opens /dev/stderr by its name. */
+		(void)fchmod(theirs[i], 0666);
 	}
 	return 0;
 }

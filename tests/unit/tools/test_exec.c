@@ -144,6 +144,18 @@ WITH_CALLER(exec_feeds_much_and_takes_much_at_the_same_time)
 	must_be(c, "stdout", "xxxxx");
 }
 
+/* Where the box is kept, the line between the two parts names the log. */
+static void must_be_cut(struct caller *c, const char *front, const char *between, const char *end)
+{
+	const struct value *log = value_get(&c->result, STR("log"));
+	char want[256];
+
+	MUST((log != NULL) == (c->programs.box->jobs != NULL));
+	(void)snprintf(want, sizeof(want), log ? "%s\n%s; process log %.*s has them]\n%s" : "%s\n%s%.*s]\n%s",
+		       front, between, log ? (int)log->s.n : 0, log ? log->s.p : "", end);
+	must_be(c, "stdout", want);
+}
+
 WITH_CALLER(exec_keeps_the_front_and_the_end_of_much_output)
 {
 	struct str s;
@@ -161,7 +173,7 @@ WITH_CALLER(exec_keeps_the_front_and_the_end_of_much_output)
 	must_run(c, "exec", "{command: 'printf 12345678'}");
 	must_be(c, "stdout", "12345678");
 	must_run(c, "exec", "{command: 'printf 123456789'}");
-	must_be(c, "stdout", "123456\n[1 bytes are left out here]\n89");
+	must_be_cut(c, "123456", "[1 bytes are left out here", "89");
 }
 
 WITH_CALLER(exec_output_is_text_whatever_was_written)
@@ -175,7 +187,7 @@ WITH_CALLER(exec_output_is_text_whatever_was_written)
 	/* One that the cut would go through is left out whole. */
 	c->programs.stdout_max = 8;
 	must_run(c, "exec", "{command: 'printf 12345€€€€89'}");
-	must_be(c, "stdout", "12345\n[12 bytes are left out here]\n89");
+	must_be_cut(c, "12345", "[12 bytes are left out here", "89");
 }
 
 static int count_output(void *ctx, int stream, struct str bytes)
@@ -272,25 +284,34 @@ WITH_CALLER(exec_in_a_terminal_has_one_stream)
 	MUST(str_ends(member(c, "stdout")->s, STR("\n20000\r\n")));
 }
 
+/* From another process: its keeper is told to go, or the warden, the only child of who holds it besides us, is killed. */
+static void end_box(const struct den *d, pid_t holder)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	if (d->kind == KEPT) {
+		(void)kill(d->keeper.pid, SIGTERM);
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", holder, holder);
+	f = fopen(path, "re");
+	MUST(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		if (pid != getpid())
+			(void)kill(pid, SIGKILL);
+	(void)fclose(f);
+}
+
 WITH_CALLER(a_sandbox_that_goes_is_told_with_what_was_written)
 {
-	pid_t us = getpid(), child = fork();
+	pid_t child = fork();
 
-	/* The box ends while the call runs: its own warden is our only child besides. */
 	MUST(child >= 0);
 	if (child == 0) {
-		char path[64];
-		FILE *f;
-		int pid;
-
 		wait_marked(1);
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", us, us);
-		f = fopen(path, "re");
-		MUST(f);
-		while (fscanf(f, "%d", &pid) == 1)
-			if (pid != getpid())
-				(void)kill(pid, SIGKILL);
-		(void)fclose(f);
+		end_box(c->d, getppid());
 		_exit(0);
 	}
 	must_run(c, "exec", "{command: 'echo begun; sleep $MARK'}");
