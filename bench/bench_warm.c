@@ -3,19 +3,18 @@
  * A call into a sandbox that is warm, beside the same program started on the host. Every round has each once, in random order; what
  * counts are the ratios.
  */
+#include "backend/keeper.h"
+#include "backend/kept.h"
 #include "methods.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,7 +37,8 @@ static char *no_env[] = { NULL };
 
 static struct engine *engine;
 static struct warm box, busy; /* the second has a process in the background */
-static int hop = -1;          /* to a process that has a sandbox of its own */
+static struct box *kept;      /* that a keeper holds */
+static char kept_dir[64];
 static char *nsenter_argv[8];
 
 static const char *path_of(const char *program)
@@ -91,12 +91,16 @@ static double warm_once(struct way *w)
 
 static double hop_once(struct way *w)
 {
+	const struct str argv = str_z(w->argv[0]);
+	struct box_call c = { .argv = { &argv, 1 }, .stdio = { -1, -1, -1 }, .umask = 022 };
 	double start = measure_now_us();
-	char byte = 1;
+	struct box_event ev;
+	struct err e = { 0 };
+	uint64_t id;
 
-	(void)w;
-	if (send(hop, &byte, 1, MSG_NOSIGNAL) != 1 || recv(hop, &byte, 1, 0) != 1 || byte != 0)
-		measure_fail("the process in between has gone");
+	if (kept->ops->exec(kept, &c, &id, &e) < 0 || kept->ops->next(kept, true, &ev, &e) != 1 ||
+	    ev.kind != BOX_ENDED || ev.end.reason != BOX_EXITED || ev.end.value != 0)
+		measure_fail("the keeper: %s", e.msg);
 	return measure_now_us() - start;
 }
 
@@ -141,7 +145,7 @@ static struct way ways[] = {
 	{ "warm-apart", "the same, in a Landlock domain of its own", warm_once, payload, SERVE_F_APART,
 	  &box },
 	{ "warm-busy", "the same, while something runs in the background", warm_once, payload, 0, &busy },
-	{ "warm-hop", "a call through one more process", hop_once, payload },
+	{ "warm-hop", "a call through a keeper", hop_once, payload },
 	{ "ready", "the first call into a sandbox that stands ready", ready_once, payload, .slow = true },
 	{ "new", "a new sandbox, up to the end of its first call", new_once, payload, .slow = true },
 	{ "nsenter", "nsenter into the sandbox's namespaces (root)", nsenter_once, payload, .slow = true },
@@ -180,27 +184,33 @@ static void make_busy(void)
 
 static void make_hop(void)
 {
-	int pair[2];
+	struct keeper_spec spec = { .plan = engine_plan(engine),
+				    .workdir = STR("/workspace"),
+				    .dir = STR("") };
+	struct keeper_started started;
+	struct err e = { 0 };
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		measure_fail("socketpair: %s", strerror(errno));
-	if (fork() == 0) {
-		struct warm own;
-		char byte = 0;
+	(void)snprintf(kept_dir, sizeof(kept_dir), "/tmp/creel-bench-XXXXXX");
+	if (!mkdtemp(kept_dir))
+		measure_fail("mkdtemp: %s", strerror(errno));
+	spec.dir = str_z(kept_dir);
+	spec.keeper_fd = open(BENCH_KEEPER, O_RDONLY | O_CLOEXEC);
+	if (keeper_start(&spec, &started, &e) < 0 || kept_open(spec.dir, &kept, &e) < 0)
+		measure_fail("%s", e.msg);
+	(void)close(spec.keeper_fd);
+}
 
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		(void)close(pair[0]);
-		engine_serve(engine, &own);
-		while (recv(pair[1], &byte, 1, 0) == 1) {
-			call(&own, payload, 0);
-			byte = 0;
-			(void)send(pair[1], &byte, 1, MSG_NOSIGNAL);
-		}
-		warm_done(&own);
-		_exit(0);
-	}
-	(void)close(pair[1]);
-	hop = pair[0];
+static void end_hop(void)
+{
+	char lock[96];
+	struct err e = { 0 };
+
+	if (kept->ops->stop(kept, &e) < 0)
+		measure_fail("%s", e.msg);
+	kept = box_close(kept);
+	(void)snprintf(lock, sizeof(lock), "%s/keeper.lock", kept_dir);
+	(void)unlink(lock);
+	(void)rmdir(kept_dir);
 }
 
 /* Pid 1 is the only child of the warden's outer half. */
@@ -402,7 +412,7 @@ int main(int argc, char **argv)
 	srandom((unsigned)getpid());
 	bench_open(&b);
 	engine = engine_open(b.warden, b.workspace, NULL);
-	make_hop(); /* before there is anything else: it is a copy of us */
+	make_hop();
 	engine_serve(engine, &box);
 	make_busy();
 	way("nsenter")->missing = !make_nsenter();
@@ -417,7 +427,7 @@ int main(int argc, char **argv)
 	print_live(live, settle_ms);
 	warm_done(&box);
 	warm_done(&busy);
-	(void)close(hop);
+	end_hop();
 	engine = engine_close(engine);
 	bench_close(&b);
 	for (size_t i = 0; i < N_WAYS; i++)

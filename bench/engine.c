@@ -129,9 +129,8 @@ const struct profile *engine_profile(const struct engine *g)
 	return &g->profile;
 }
 
-void engine_serve(struct engine *g, struct warm *ret)
+struct str engine_plan(struct engine *g)
 {
-	const struct cgroup none = CGROUP_EMPTY;
 	struct profile p = g->profile;
 	struct err e = { 0 };
 
@@ -139,7 +138,15 @@ void engine_serve(struct engine *g, struct warm *ret)
 	p.argv = p.env = (struct strs){ 0 };
 	if (g->serving.n == 0 && plan_build(&p, &g->serving, &e) < 0)
 		measure_fail("%s", e.msg);
-	if (warm_start(g->warden, buf_str(&g->serving), &none, ret, &e) < 0 || warm_ready(ret, &e) < 0)
+	return buf_str(&g->serving);
+}
+
+void engine_serve(struct engine *g, struct warm *ret)
+{
+	const struct cgroup none = CGROUP_EMPTY;
+	struct err e = { 0 };
+
+	if (warm_start(g->warden, engine_plan(g), &none, ret, &e) < 0 || warm_ready(ret, &e) < 0)
 		measure_fail("%s", e.msg);
 }
 

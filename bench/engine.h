@@ -23,6 +23,8 @@ struct engine *engine_open(const char *warden, const char *workspace, const char
 struct engine *engine_close(struct engine *g);
 const struct profile *engine_profile(const struct engine *g);
 
+/* The plan of one that serves calls. */
+struct str engine_plan(struct engine *g);
 /* One that serves calls, with its walls standing. No group of its own. */
 void engine_serve(struct engine *g, struct warm *ret);
 
