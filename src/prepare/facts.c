@@ -13,33 +13,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *environ_get(char *const *environ, const char *name)
+const char *environ_get(char *const *vars, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (char *const *v = environ; *v; v++)
+	for (char *const *v = vars; *v; v++)
 		if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
 			return (*v)[n + 1] ? *v + n + 1 : NULL;
 	return NULL;
 }
 
-char *const *environ_with_state_dir(struct arena *a, char *const *environ, struct str dir)
+char *const *environ_with_state_dir(struct arena *a, char *const *vars, struct str dir)
 {
 	static const char name[] = "OPENCLAW_STATE_DIR=";
 	size_t n = 0, kept = 0;
 	char **copy;
 
-	while (environ[n])
+	while (vars[n])
 		n++;
 	copy = ARENA_ARRAY(a, char *, n + 2);
 	if (!copy)
-		return environ;
+		return vars;
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], name, sizeof(name) - 1) != 0)
-			copy[kept++] = environ[i];
+		if (strncmp(vars[i], name, sizeof(name) - 1) != 0)
+			copy[kept++] = vars[i];
 	copy[kept] = arena_alloc(a, sizeof(name) + dir.n, 1);
 	if (!copy[kept])
-		return environ;
+		return vars;
 	memcpy(copy[kept], name, sizeof(name) - 1);
 	memcpy(copy[kept] + sizeof(name) - 1, dir.p, dir.n);
 	return copy;
@@ -74,18 +74,18 @@ static struct str find_state_dir(const struct facts_input *in, struct arena *a, 
 }
 
 /* Names only: values stay where they are. */
-static struct strs env_names(struct arena *a, char *const *environ)
+static struct strs env_names(struct arena *a, char *const *vars)
 {
 	size_t n = 0, kept = 0;
 	struct str *names;
 
-	while (environ[n])
+	while (vars[n])
 		n++;
 	names = ARENA_ARRAY(a, struct str, n);
 	for (size_t i = 0; names && i < n; i++) {
 		struct str value;
 
-		if (str_cut(str_z(environ[i]), '=', &names[kept], &value) && names[kept].n)
+		if (str_cut(str_z(vars[i]), '=', &names[kept], &value) && names[kept].n)
 			kept++;
 	}
 	return (struct strs){ .v = names, .n = names ? kept : 0 };

@@ -17,9 +17,9 @@
 /* ---- facts.c: what decide() may know about the world ---- */
 
 /* The value of a variable, NULL when it is unset or empty. */
-const char *environ_get(char *const *environ, const char *name);
+const char *environ_get(char *const *vars, const char *name);
 /* The same variables with OPENCLAW_STATE_DIR as said: for readers of a configuration the flag is the variable. */
-char *const *environ_with_state_dir(struct arena *a, char *const *environ, struct str dir);
+char *const *environ_with_state_dir(struct arena *a, char *const *vars, struct str dir);
 
 struct facts_input {
 	char *const *environ;
