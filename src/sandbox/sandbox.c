@@ -15,7 +15,7 @@
 #endif
 #define MFD_NOEXEC_SEAL_ 8u
 #define MFD_EXEC_ 16u
-#define WARDEN_MAX ((off_t)4 << 20)
+#define PROGRAM_MAX ((off_t)4 << 20)
 #define END_MS 5000u
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
@@ -48,9 +48,9 @@ static int new_memfd(const char *name, unsigned how)
 	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING) : fd;
 }
 
-static int copy_sealed(int from, int *ret_fd, struct err *e)
+int sandbox_seal_program(int file, const char *name, int *ret_fd, struct err *e)
 {
-	_cleanup_close_ int fd = new_memfd("creel-warden", MFD_EXEC_);
+	_cleanup_close_ int fd = new_memfd(name, MFD_EXEC_);
 	struct stat st;
 	off_t at = 0;
 
@@ -59,16 +59,16 @@ static int copy_sealed(int from, int *ret_fd, struct err *e)
 			       "this host forbids programs in memory; fix: sysctl vm.memfd_noexec=0");
 	if (fd < 0)
 		return err_sys(e, errno, "memfd_create");
-	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > WARDEN_MAX)
-		return err_set(e, ERR_UNAVAIL, "creel-warden is not a program of ours");
+	if (fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PROGRAM_MAX)
+		return err_set(e, ERR_UNAVAIL, "%s is not a program of ours", name);
 	while (at < st.st_size) {
-		ssize_t n = sendfile(fd, from, &at, (size_t)(st.st_size - at));
+		ssize_t n = sendfile(fd, file, &at, (size_t)(st.st_size - at));
 
 		if (n <= 0)
-			return err_sys(e, n < 0 ? errno : EIO, "copy creel-warden");
+			return err_sys(e, n < 0 ? errno : EIO, "copy %s", name);
 	}
 	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-		return err_sys(e, errno, "seal the copy of creel-warden");
+		return err_sys(e, errno, "seal the copy of %s", name);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -97,6 +97,14 @@ int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct
 	return 0;
 }
 
+int sandbox_open_program(const char *room, const char *name, int *ret_fd, struct err *e)
+{
+	_cleanup_close_ int file = FD_NONE;
+	int r = sandbox_find_program(room, name, &file, e);
+
+	return r < 0 ? r : sandbox_seal_program(file, name, ret_fd, e);
+}
+
 int sandbox_open_warden(int *ret_fd, struct err *e)
 {
 	_cleanup_close_ int file = FD_NONE;
@@ -109,7 +117,7 @@ int sandbox_open_warden(int *ret_fd, struct err *e)
 		*ret_fd = TAKE_FD(file);
 		return 0;
 	}
-	return copy_sealed(file, ret_fd, e);
+	return sandbox_seal_program(file, "creel-warden", ret_fd, e);
 }
 
 /* memfd for the plan, channel, and the pipe that says go; the other ends of the last two are the warden's. */

@@ -34,6 +34,10 @@ struct sandbox_stdio {
 int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct err *e);
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */
 int sandbox_open_warden(int *ret_fd, struct err *e);
+/* Another program of ours that runs inside, from `room` of a build: always the sealed copy, which lies in no directory. */
+int sandbox_open_program(const char *room, const char *name, int *ret_fd, struct err *e);
+/* The sealed copy of a program that is open already. */
+int sandbox_seal_program(int file, const char *name, int *ret_fd, struct err *e);
 
 /*
  * Starts the warden, which makes the namespaces and waits for its plan. `waits`: it makes nothing yet, because there will be a cgroup

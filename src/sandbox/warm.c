@@ -211,6 +211,13 @@ static int move_body(struct parts *p, int *ret_fd, struct err *e)
 	return 0;
 }
 
+/* After the streams and the body: the last of them. */
+static void put_program(struct parts *p, const struct warm_call *call)
+{
+	if (call->flags & SERVE_F_PROGRAM)
+		p->fds[p->n_fds++] = call->program;
+}
+
 static void fill_head(struct parts *p, const struct warm_call *call, uint64_t id)
 {
 	p->head = (struct serve_request){ .msg = SERVE_EXEC,
@@ -247,6 +254,7 @@ int warm_call(struct warm *w, const struct warm_call *call, uint64_t *ret_id, st
 		fill_head(&p, call, w->last_id + 1);
 		if (sizeof(p.head) + p.body.n > SERVE_INLINE_MAX)
 			r = move_body(&p, &body, e);
+		put_program(&p, call);
 	}
 	if (r >= 0)
 		r = send_parts(w, &p, body < 0, e);

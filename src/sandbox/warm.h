@@ -24,6 +24,7 @@ struct warm_call {
 	struct str path;       /* where argv[0] is looked for when it has no slash */
 	int stdio[3]; /* negative = /dev/null, or the terminal with SERVE_F_PTY; no directory, no terminal */
 	unsigned flags; /* SERVE_F_* */
+	int program;    /* borrowed; with SERVE_F_PROGRAM it is what runs, and nothing is looked for */
 	uint64_t deadline_ms, grace_ms;
 	const struct serve_limit *limits;
 	size_t n_limits;

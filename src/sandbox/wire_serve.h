@@ -5,7 +5,7 @@
  *
  * A request is a struct serve_request and its body: limits, then strings that end in NUL, in this order: the arguments, the
  * variables, the working directory, the directories to look for the program in. The body follows the head, or lies in a
- * sealed memfd when it is large. Descriptors: the standard streams that `streams` names, then the memfd.
+ * sealed memfd when it is large. Descriptors: the standard streams that `streams` names, then the memfd, then the program.
  *
  * Ids are the caller's, and grow: one that is not above all that came before is refused. A call's processes are told from others
  * by it for as long as the sandbox lives, whatever they do (docs/decisions/007).
@@ -19,7 +19,7 @@
 #define SERVE_ARGS_MAX 65536u     /* arguments, and variables */
 #define SERVE_LIMITS_MAX 16u
 #define SERVE_CALLS_MAX 256u /* at once; -EAGAIN beyond */
-#define SERVE_FDS_MAX 4u
+#define SERVE_FDS_MAX 5u
 #define SERVE_ID_MAX (UINT64_C(1) << 48)
 
 /* Above enum warden_msg: what the warden's two halves say of the sandbox itself travels on the same socket. */
@@ -51,8 +51,10 @@ enum serve_flag {
 		4, /* a terminal of its own, made inside, for the streams that are not passed; SERVE_PTY carries it out */
 	SERVE_F_APART =
 		8, /* a Landlock domain of its own: it cannot look into other calls (/proc: environ, fd, mem) */
+	SERVE_F_PROGRAM =
+		16, /* what is executed comes as a descriptor (no "#!" script); argv[0] is its name alone */
 };
-#define SERVE_F_ALL 15u
+#define SERVE_F_ALL 31u
 
 /* Bits of `streams` beside 1 << 0, 1, 2. */
 #define SERVE_BODY_FD 8u

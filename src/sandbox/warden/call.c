@@ -11,12 +11,15 @@
 #include <linux/fcntl.h>
 #include <linux/signal.h>
 
+#define PROGRAM_FD 3
+
 static char *argv_[SERVE_ARGS_MAX + 1], *env_[SERVE_ARGS_MAX + 1]; /* pages that are not used cost nothing */
 
 /* What the child takes from us; one at a time. */
 static struct {
 	const struct request *r;
-	int fds[3]; /* negative: /dev/null, which we have there ourselves, or the terminal */
+	struct call_fds
+		fds; /* a stream that is negative: /dev/null, which we have there ourselves, or the terminal */
 } next;
 
 static bool limit_allowed(uint32_t resource)
@@ -76,7 +79,7 @@ static long make_terminal(const struct serve_request *h)
 	if (r >= 0)
 		r = SYS3(ioctl, slave, TIOCSCTTY, 0);
 	for (int fd = 0; fd <= 2 && r >= 0; fd++)
-		if (next.fds[fd] < 0)
+		if (next.fds.stream[fd] < 0)
 			r = SYS3(dup3, slave, fd, 0);
 	return r < 0 ? r : control_put(&say, sizeof(say), (int)master);
 }
@@ -86,9 +89,26 @@ static long take_streams(void)
 	long r = 0;
 
 	for (int fd = 0; fd <= 2 && r >= 0; fd++)
-		if (next.fds[fd] >= 0)
-			r = SYS3(dup3, next.fds[fd], fd, 0);
+		if (next.fds.stream[fd] >= 0)
+			r = SYS3(dup3, next.fds.stream[fd], fd, 0);
 	return r;
+}
+
+/* All but the streams, and the program, which closes itself by being executed. */
+static long close_rest(void)
+{
+	const int keep = next.fds.program >= 0;
+	long r = 0;
+
+	if (keep && next.fds.program != PROGRAM_FD)
+		r = SYS3(dup3, next.fds.program, PROGRAM_FD, O_CLOEXEC);
+	return r < 0 ? r : SYS3(close_range, PROGRAM_FD + keep, ~0u, 0);
+}
+
+static long execute(void)
+{
+	return next.fds.program < 0 ? exec_program(next.r->path, argv_, env_)
+				    : SYS5(execveat, PROGRAM_FD, "", argv_, env_, AT_EMPTY_PATH);
 }
 
 /* Everything but the user: as long as that is the warden's, where there are two, nobody inside can stop us. */
@@ -122,7 +142,7 @@ static int child(void *arg)
 	if (r >= 0 && h->flags & SERVE_F_PTY)
 		r = make_terminal(h);
 	if (r >= 0)
-		r = SYS3(close_range, 3, ~0u, 0);
+		r = close_rest();
 	w->said->err = r;
 	if (r < 0)
 		return 125;
@@ -133,7 +153,7 @@ static int child(void *arg)
 		return 126;
 	w->said->step = SERVE_AT_EXEC;
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
-	w->said->err = exec_program(next.r->path, argv_, env_);
+	w->said->err = execute();
 	return 127;
 }
 
@@ -154,13 +174,13 @@ static void forget_lists(const struct request *r)
 	memset(env_, 0, (r->head.envc + 1) * sizeof(env_[0]));
 }
 
-long call_start(struct warden *w, struct request *r, const int fds[3])
+long call_start(struct warden *w, struct request *r, const struct call_fds *fds)
 {
 	long pid;
 
 	fill_lists(r);
 	next.r = r;
-	memcpy(next.fds, fds, sizeof(next.fds));
+	next.fds = *fds;
 	pid = spawn_child(w, child);
 	forget_lists(r);
 	return pid;

@@ -56,25 +56,26 @@ static long check_stream(int fd)
 	return r < 0 ? r : 0;
 }
 
-/* In the order in which they came; the body, when it came as one, is returned. */
-static long sort_fds(const struct request *r, const int *got, unsigned n, int streams[3], int *body)
+/* In the order in which they came: as many as the head says, and no more. */
+static long sort_fds(const struct request *r, const int *got, unsigned n, struct call_fds *ret)
 {
+	const bool wanted[] = { r->head.streams & 1, r->head.streams & 2, r->head.streams & 4,
+				r->head.streams & SERVE_BODY_FD, r->head.flags & SERVE_F_PROGRAM };
+	int *const to[] = { &ret->stream[0], &ret->stream[1], &ret->stream[2], &ret->body, &ret->program };
 	unsigned at = 0;
 	long err = 0;
 
-	*body = -1;
-	for (int fd = 0; fd <= 2; fd++) {
-		streams[fd] = -1;
-		if (!(r->head.streams & 1u << fd))
+	for (unsigned i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
+		*to[i] = -1;
+		if (!wanted[i])
 			continue;
 		if (at == n)
 			return -EINVAL;
-		streams[fd] = got[at++];
-		err = err < 0 ? err : check_stream(streams[fd]);
+		*to[i] = got[at++];
+		if (i < 3 && err >= 0)
+			err = check_stream(*to[i]);
 	}
-	if (r->head.streams & SERVE_BODY_FD && at < n)
-		*body = got[at++];
-	return at != n || (*body < 0) == !!(r->head.streams & SERVE_BODY_FD) ? -EINVAL : err;
+	return at != n ? -EINVAL : err;
 }
 
 /* Sealed, so that nobody can shrink it below our feet. */
@@ -89,14 +90,14 @@ static long map_body(const struct request *r, int fd)
 	return SYS6(mmap, 0, r->head.body, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, fd, 0);
 }
 
-static long start(struct warden *w, struct request *r, const int streams[3], struct call **ret)
+static long start(struct warden *w, struct request *r, const struct call_fds *fds, struct call **ret)
 {
 	struct call *c = call_new(r->head.id);
 	long pid;
 
 	if (!c)
 		return -EAGAIN;
-	pid = call_start(w, r, streams);
+	pid = call_start(w, r, fds);
 	/* Sharing memory with a child that changes its user makes it dumpable again, where the host says so. */
 	if (w->plan->flags & PLAN_F_PARENT_MAPS)
 		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -121,15 +122,15 @@ static void tell_started(const struct call *c)
 
 static void take_exec(struct warden *w, struct request *r, const int *got, unsigned n)
 {
-	int streams[3], body = -1;
-	long mapped = 0, err = sort_fds(r, got, n, streams, &body);
+	struct call_fds fds;
+	long mapped = 0, err = sort_fds(r, got, n, &fds);
 	struct call *c = NULL;
 
 	w->own_said.step = SERVE_AT_SETUP;
 	if (err >= 0 && r->head.id <= highest_id)
 		err = -EEXIST;
-	if (err >= 0 && body >= 0) {
-		mapped = map_body(r, body);
+	if (err >= 0 && fds.body >= 0) {
+		mapped = map_body(r, fds.body);
 		err = mapped < 0 && mapped > -4096 ? mapped : 0;
 		/* an address from the kernel: NOLINTNEXTLINE(performance-no-int-to-ptr) */
 		r->body = err < 0 ? NULL : (const char *)mapped;
@@ -138,7 +139,7 @@ static void take_exec(struct warden *w, struct request *r, const int *got, unsig
 		err = request_body(r, r->body, r->head.body);
 	if (err >= 0) {
 		highest_id = r->head.id;
-		err = start(w, r, streams, &c);
+		err = start(w, r, &fds, &c);
 	}
 	if (mapped > 0 || mapped < -4095)
 		SYS2(munmap, mapped, r->head.body);

@@ -185,7 +185,10 @@ uint64_t usec(const void *timeval);
 _Noreturn void serve(struct warden *w);
 /* call.c */
 struct request;
-long call_start(struct warden *w, struct request *r, const int fds[3]);
+struct call_fds {
+	int stream[3], body, program; /* negative = none */
+};
+long call_start(struct warden *w, struct request *r, const struct call_fds *fds);
 /* mark.c: which call a process belongs to */
 long mark_open(struct warden *w);
 long mark_self(const struct warden *w, uint64_t id);
