@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/fd.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,10 +72,18 @@ struct files_stage {
 	struct files_stat old;
 	int dir;
 	char name[256];
-	char temp[32]; /* empty: no name yet, or gone again */
-	bool done;     /* committed, and not undone */
+	char temp[32];   /* empty: no name yet, or gone again */
+	bool done;       /* committed, and not undone */
+	uint32_t number; /* whose it is on the other side (files_wire.h); 0 = nobody's */
 };
 #define FILES_STAGE_NONE ((struct files_stage){ .fd = FD_NONE, .dir = FD_NONE })
+
+struct files_put {
+	struct str content;
+	mode_t mode;
+	const struct files_stat
+		*seen; /* -ESTALE unless this very file is there, unchanged; NULL = whatever is there */
+};
 
 struct files;
 
@@ -100,8 +109,15 @@ struct files_ops {
 	int (*undo)(struct files *f, struct files_stage *s);
 	/* The end of every stage, whatever became of it. */
 	void (*drop)(struct files *f, struct files_stage *s);
+	/* All of that at once, for a content that is at hand: what a tool mostly does. `flags` of stage and of commit. */
+	int (*put)(struct files *f, const char *path, unsigned flags, const struct files_put *what,
+		   bool *ret_existed);
 };
 
 struct files {
 	const struct files_ops *ops;
 };
+
+/* put() made of stage, commit and drop; `flags` as put() has them. */
+int files_put_staged(struct files *f, const char *path, unsigned flags, const struct files_put *what,
+		     bool *ret_existed);

@@ -25,6 +25,8 @@ int files_dir_open(struct files *f, const char *path, int flags, mode_t mode)
 	int tries = 0;
 	long fd;
 
+	if (d->walk)
+		return files_dir_walk(from_root ? d->root : d->work, from_root, path, flags, mode);
 	/* EAGAIN: a directory moved on the way. Bounded, because whoever moves it can go on moving it. */
 	do
 		fd = syscall(SYS_openat2, from_root ? d->root : d->work, path, &how, sizeof(how));
@@ -225,6 +227,7 @@ static const struct files_ops ops = {
 	.commit = files_dir_commit,
 	.undo = files_dir_undo,
 	.drop = files_dir_drop,
+	.put = files_put_staged,
 };
 
 void files_dir_init(struct files_dir *d, int root, int work)

@@ -32,28 +32,45 @@ static int put_entry(int dir, const struct dirent_raw *d, unsigned flags, files_
 	return each(ctx, &entry);
 }
 
+int files_dir_list_open(struct files *f, const char *path, unsigned flags)
+{
+	return files_dir_open(f, path,
+			      O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY |
+				      (flags & FILES_NOFOLLOW ? O_NOFOLLOW : 0),
+			      0);
+}
+
+int files_dir_list_next(int dir, struct files_batch batch, unsigned flags, files_each *each, void *ctx,
+			bool *ret_end)
+{
+	long got = syscall(SYS_getdents64, dir, batch.p, batch.size);
+
+	*ret_end = got == 0;
+	for (long at = 0; at < got;) {
+		const struct dirent_raw *d = (const struct dirent_raw *)(const void *)(batch.p + at);
+		int r = put_entry(dir, d, flags, each, ctx);
+
+		if (r != 0)
+			return r;
+		at += d->reclen;
+	}
+	return got < 0 ? -errno : 0;
+}
+
 int files_dir_list(struct files *f, const char *path, unsigned flags, files_each *each, void *ctx)
 {
-	_cleanup_close_ int dir = files_dir_open(f, path,
-						 O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY |
-							 (flags & FILES_NOFOLLOW ? O_NOFOLLOW : 0),
-						 0);
+	_cleanup_close_ int dir = files_dir_list_open(f, path, flags);
 	_cleanup_free_ char *batch = NULL;
-	long got;
+	bool end = false;
+	int r = 0;
 
 	if (dir < 0)
 		return dir;
 	batch = malloc(BATCH_BYTES);
 	if (!batch)
 		return -ENOMEM;
-	while ((got = syscall(SYS_getdents64, dir, batch, BATCH_BYTES)) > 0)
-		for (long at = 0; at < got;) {
-			const struct dirent_raw *d = (const struct dirent_raw *)(const void *)(batch + at);
-			int r = put_entry(dir, d, flags, each, ctx);
-
-			if (r != 0)
-				return r;
-			at += d->reclen;
-		}
-	return got < 0 ? -errno : 0;
+	while (r == 0 && !end)
+		r = files_dir_list_next(dir, (struct files_batch){ batch, BATCH_BYTES }, flags, each, ctx,
+					&end);
+	return r;
 }

@@ -8,6 +8,9 @@
 /* openat2() from the root or the workspace, as the path says. An fd, or a negative errno. */
 int files_dir_open(struct files *f, const char *path, int flags, mode_t mode);
 
+/* files_dir_walk.c: the same without openat2(). */
+int files_dir_walk(int base, bool in_root, const char *path, int flags, mode_t mode);
+
 /* The directory that holds `path`, O_PATH, and the last name. -EISDIR for "/", "." and "..". */
 int files_dir_parent(struct files *f, const char *path, bool make, char name[static 256]);
 

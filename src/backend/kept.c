@@ -117,9 +117,24 @@ static int kept_fd(const struct box *b)
 
 static int kept_files(struct box *b, struct files **ret, struct err *e)
 {
-	(void)b;
-	(void)ret;
-	return err_set(e, ERR_UNAVAIL, "the files of this sandbox cannot be reached");
+	struct keeper_request h = { .msg = KEEPER_FILES };
+	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
+	struct kept *k = kept_of(b);
+	int r = 0;
+
+	if (!k->wire || files_wire_broken(k->wire)) {
+		r = kept_ask(k, &h, STR(""), &(struct message_fds){ .n = 0 }, 0, &m, e);
+		if (r < 0)
+			return r;
+		if (m.fd < 0)
+			return err_set(e, ERR_PROTO, "the keeper said what is no answer");
+		r = k->wire ? files_wire_renew(k->wire, TAKE_FD(m.fd))
+			    : files_wire_open(TAKE_FD(m.fd), 0, &k->wire);
+	}
+	if (r < 0)
+		return err_sys(e, -r, "reach the files of the sandbox");
+	*ret = files_wire_files(k->wire);
+	return 0;
 }
 
 static int kept_stat(struct box *b, struct box_stat *ret, struct err *e)
@@ -148,6 +163,7 @@ static void kept_close(struct box *b)
 {
 	struct kept *k = kept_of(b);
 
+	k->wire = files_wire_close(k->wire);
 	events_done(&k->later);
 	(void)fd_close(k->socket);
 	free(k);

@@ -4,6 +4,7 @@
 
 #include "backend/asked.h"
 #include "backend/events.h"
+#include "backend/files_wire.h"
 #include "backend/kept.h"
 #include "backend/message.h"
 #include "backend/wire_keeper.h"
@@ -19,6 +20,7 @@ struct kept {
 	uint64_t last_id, last_question;
 	bool gone;
 	struct err why;
+	struct files_wire *wire;      /* NULL until somebody asks for files */
 	char body[KEEPER_INLINE_MAX]; /* of what came last */
 };
 

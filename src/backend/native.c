@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/native.h"
 #include "backend/asked.h"
+#include "backend/clerk.h"
 #include "backend/events.h"
+#include "backend/files_wire.h"
 #include "backend/native_priv.h"
 #include "base/clock.h"
 #include "base/port.h"
@@ -12,6 +14,7 @@
 #include <sys/resource.h>
 
 #define STAT_MS 1000u
+#define CLERK_UMASK 022
 
 const struct enum_name box_reason_names[] = { { "lost", BOX_LOST },           { "exited", BOX_EXITED },
 					      { "signaled", BOX_SIGNALED },   { "timeout", BOX_TIMEOUT },
@@ -32,6 +35,11 @@ struct native {
 	bool gone;
 	struct err why; /* it went; ERR_NONE when nobody said */
 	struct box_stat walls;
+	/* its files */
+	int clerk_fd, own_clerk_fd; /* the program; the second is ours to close */
+	struct files_wire *wire;    /* NULL until somebody asks */
+	uint64_t clerk;             /* whose socket that is */
+	uint32_t n_clerks;          /* that run */
 };
 
 static struct native *native_of(const struct box *b)
@@ -156,6 +164,11 @@ static bool map_call(struct native *n, const struct warm_event *w, struct box_ev
 	struct err ignored;
 
 	ret->call = ev->id;
+	if (at < 0) { /* a clerk's, or the answer to a cancel of what has ended */
+		n->n_clerks -= n->n_clerks && (ev->msg == SERVE_EXIT || ev->op == SERVE_EXEC);
+		(void)fd_close(w->fd);
+		return false;
+	}
 	switch (ev->msg) {
 	case SERVE_STARTED:
 		ret->kind = BOX_STARTED;
@@ -173,8 +186,8 @@ static bool map_call(struct native *n, const struct warm_event *w, struct box_ev
 		(void)asked_drop(&n->asked, ev->id);
 		return true;
 	default:
-		if (ev->op != SERVE_EXEC || at < 0)
-			return false; /* the answer to a signal, or to a cancel of what has ended */
+		if (ev->op != SERVE_EXEC)
+			return false; /* the answer to a signal */
 		ret->kind = BOX_FAILED;
 		native_failure(ev, str_z(n->names[at].program), str_z(n->names[at].cwd), &ret->err);
 		(void)asked_drop(&n->asked, ev->id);
@@ -241,11 +254,41 @@ static int native_fd(const struct box *b)
 
 /* ---- the whole ---- */
 
+int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e)
+{
+	struct native *n = native_of(b);
+	int r = n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended") : 0;
+
+	if (r >= 0 && n->clerk_fd <= 0) {
+		r = clerk_open_program(&n->own_clerk_fd, e);
+		n->clerk_fd = n->own_clerk_fd;
+	}
+	if (r >= 0)
+		r = clerk_start(&n->warm, n->clerk_fd, n->workdir, CLERK_UMASK, ret_socket, ret_id, e);
+	if (r >= 0)
+		n->n_clerks++;
+	return r;
+}
+
+/* One that is broken may be stopped, and would never see that its socket is closed. */
 static int native_files(struct box *b, struct files **ret, struct err *e)
 {
-	(void)b;
-	(void)ret;
-	return err_set(e, ERR_UNAVAIL, "the files of this sandbox cannot be reached");
+	struct native *n = native_of(b);
+	struct err ignored;
+	int socket = FD_NONE, r = 0;
+
+	if (!n->wire || files_wire_broken(n->wire)) {
+		if (n->wire)
+			(void)warm_cancel(&n->warm, n->clerk, 0, &ignored);
+		r = native_clerk(b, &socket, &n->clerk, e);
+		if (r < 0)
+			return r;
+		r = n->wire ? files_wire_renew(n->wire, socket) : files_wire_open(socket, 0, &n->wire);
+	}
+	if (r < 0)
+		return err_sys(e, -r, "reach the files of the sandbox");
+	*ret = files_wire_files(n->wire);
+	return 0;
 }
 
 static int await_stat(struct native *n, struct serve_event *ret, struct err *e)
@@ -282,7 +325,7 @@ static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
 		return r;
 	cgroup_stat(&n->cgroup, &c);
 	*ret = n->walls;
-	ret->calls = (uint32_t)ev.value;
+	ret->calls = (uint32_t)ev.value - ((uint32_t)ev.value < n->n_clerks ? 0 : n->n_clerks);
 	ret->user_us = ev.user_us;
 	ret->sys_us = ev.sys_us;
 	ret->memory_bytes = c.memory_now;
@@ -309,6 +352,8 @@ static void native_close(struct box *b)
 {
 	struct native *n = native_of(b);
 
+	n->wire = files_wire_close(n->wire);
+	(void)fd_close(n->own_clerk_fd);
 	events_done(&n->later); /* before the socket goes: its epoll looks at it */
 	warm_done(&n->warm);
 	cgroup_done(&n->cgroup);
@@ -362,6 +407,8 @@ int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
 	n->warm = WARM_NONE;
 	n->cgroup = cgroup;
 	n->later = EVENTS_NONE;
+	n->clerk_fd = spec->clerk_fd;
+	n->own_clerk_fd = FD_NONE;
 	if (spec->workdir.n)
 		memcpy(n + 1, spec->workdir.p, spec->workdir.n);
 	n->workdir = (struct str){ .p = (const char *)(n + 1), .n = spec->workdir.n };

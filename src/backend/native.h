@@ -16,7 +16,11 @@ struct native_spec {
 		cgroup; /* the box's from now on, also when it fails: *cgroup is CGROUP_EMPTY afterwards; NULL = none */
 	struct str workdir; /* inside: where a call without cwd starts, and relative paths of files */
 	int warden_fd;      /* borrowed; 0 or negative = found as always */
+	int clerk_fd;       /* made by clerk_open_program(); borrowed until close; the same */
 };
 
 /* Waits until the walls stand. An error names the wall that does not. */
 int native_open(const struct native_spec *spec, struct box **ret, struct err *e);
+
+/* One more clerk in it (backend/clerk.h), for whoever is given the socket; nothing is told of its call, which can be cancelled. */
+int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e);

@@ -257,8 +257,11 @@ static void door(struct loop *l, void *ctx, uint32_t events)
 static void client_free(struct client *c)
 {
 	struct keeper *k = c->k;
+	struct err ignored;
 
 	client_answered(c);
+	if (c->clerk && !k->gone)
+		(void)call_signal(k, c->clerk, 0, true, &ignored);
 	calls_forsake(k, c);
 	(void)loop_del(k->loop, c->source);
 	(void)fd_close(c->fd);

@@ -41,6 +41,7 @@ struct client {
 		uint64_t theirs, id;
 	} left[LEFT_MAX];
 	uint32_t left_at;
+	uint64_t clerk; /* the call of the box that has its files; 0 = none */
 	struct waiting waiting;
 	struct client *next;
 };

@@ -5,23 +5,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-static bool is_same_file(const struct files_stat *a, const struct files_stat *b)
-{
-	return a->ino == b->ino && a->dev == b->dev && a->size == b->size && a->mtime_ms == b->mtime_ms;
-}
-
-static int fill_and_commit(struct tool_ctx *x, struct files_stage *s, struct str content,
-			   const struct files_stat *seen)
-{
-	int r;
-
-	/* An edit is of what was read: a change that came since would be lost without a word. */
-	if (seen && (!s->exists || !is_same_file(seen, &s->old)))
-		return -ESTALE;
-	r = fd_write_all(s->fd, content);
-	return r < 0 ? r : x->files->ops->commit(x->files, s, x->durable ? FILES_SYNC : 0);
-}
-
 int tools_check_write(const struct tool_ctx *x, struct str said, struct str content, struct err *e)
 {
 	uint64_t max = x->write_max ? x->write_max : TOOLS_WRITE_MAX;
@@ -36,15 +19,15 @@ int tools_check_write(const struct tool_ctx *x, struct str said, struct str cont
 int tools_replace(struct tool_ctx *x, struct str said, const char *path, struct str content,
 		  const struct files_stat *seen, bool *ret_created, struct err *e)
 {
-	struct files_stage s = FILES_STAGE_NONE;
-	int r = x->files->ops->stage(x->files, path, FILES_PARENTS, 0666, &s);
+	const struct files_put what = { .content = content, .mode = 0666, .seen = seen };
+	bool existed = false;
+	int r = x->files->ops->put(x->files, path, FILES_PARENTS | (x->durable ? FILES_SYNC : 0), &what,
+				   &existed);
 
 	if (r < 0)
 		return tools_say(e, r, "write", said);
-	*ret_created = !s.exists;
-	r = fill_and_commit(x, &s, content, seen);
-	x->files->ops->drop(x->files, &s);
-	return r < 0 ? tools_say(e, r, "write", said) : 0;
+	*ret_created = !existed;
+	return 0;
 }
 
 /* A disk that is full in the middle takes back what it took, unless somebody else has written behind it. */

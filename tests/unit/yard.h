@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory of its own for each test, removed whole, with struct files over it: "in" is the sandbox's root, "in/work" its
- * workspace, and beside them lies a canary that nothing may reach.
+ * workspace, "in/top" and "in/work-other" lie beside it, and outside lies a canary that nothing may reach.
+ *
+ * CREEL_TEST_FILES says whose files they are: "dir" (files_dir.h, the default), "walk" (the same without openat2()), or "clerk": a
+ * real sandbox, in which these directories are mounted. With CREEL_TEST_USER=1 all of it is an ordinary user's.
  */
 #pragma once
 
-#include "check.h"
+#include "yard_box.h"
 
 #include "backend/files_dir.h"
 #include "base/fd.h"
@@ -13,16 +16,21 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define CANARY "the host's own"
+#define YARD_USER 12345
 
 struct yard {
 	char path[64];
 	int top, root, work;
-	struct files_dir dir;
+	bool boxed; /* in a sandbox */
+	struct files_dir dir, host;
+	struct yard_box *box;
 	struct files *files;
+	struct files *system; /* where there is a /proc, and a /dev: the same, or the host's own */
 };
 
 static inline void yard_put(int dir, const char *path, struct str text, mode_t mode)
@@ -71,17 +79,57 @@ static inline int yard_dir(int at, const char *path)
 	return openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static inline bool yard_is(const char *kind)
+{
+	const char *is = getenv("CREEL_TEST_FILES");
+
+	return strcmp(is ? is : "dir", kind) == 0;
+}
+
+/* Again, when what lies at these names is something else than before. */
+static inline void yard_open(struct yard *p)
+{
+	static const char *const dirs[] = { "work", "top", "work-other", NULL };
+	char root[sizeof(p->path) + 8];
+
+	files_dir_init(&p->dir, p->root, p->work);
+	p->dir.walk = yard_is("walk");
+	p->files = &p->dir.files;
+	files_dir_init(&p->host, open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), FD_NONE);
+	p->host.walk = p->dir.walk;
+	p->system = &p->host.files;
+	p->boxed = yard_is("clerk");
+	if (!p->boxed)
+		return;
+	(void)snprintf(root, sizeof(root), "%s/in", p->path);
+	p->box = calloc(1, sizeof(*p->box));
+	assert_non_null(p->box);
+	yard_box_open(p->box, root, dirs);
+	p->files = p->system = files_wire_files(p->box->wire);
+}
+
+static inline void yard_become_user(void)
+{
+	const char *user = getenv("CREEL_TEST_USER");
+
+	if (user && strcmp(user, "1") == 0 && getuid() == 0)
+		assert_true(setgid(YARD_USER) == 0 && setuid(YARD_USER) == 0 &&
+			    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
+}
+
 static inline void yard_init(struct yard *p)
 {
+	yard_become_user();
 	(void)snprintf(p->path, sizeof(p->path), "/tmp/creel-test-files-XXXXXX");
 	assert_non_null(mkdtemp(p->path));
 	p->top = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(p->top >= 0);
 	p->root = yard_dir(p->top, "in");
 	p->work = yard_dir(p->root, "work");
+	(void)fd_close(yard_dir(p->root, "top"));
+	(void)fd_close(yard_dir(p->root, "work-other"));
 	yard_put(p->top, "canary", STR(CANARY), 0644);
-	files_dir_init(&p->dir, p->root, p->work);
-	p->files = &p->dir.files;
+	yard_open(p);
 }
 
 static inline int yard_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -96,6 +144,10 @@ static inline int yard_remove(const char *path, const struct stat *st, int type,
 static inline void yard_done(struct yard *p)
 {
 	YARD_CHECK(p->top, "canary", STR(CANARY));
+	if (p->boxed)
+		yard_box_close(p->box);
+	free(p->box);
+	(void)fd_close(p->host.root);
 	(void)fd_close(p->work);
 	(void)fd_close(p->root);
 	(void)fd_close(p->top);

@@ -27,9 +27,25 @@ static inline void fail_with(const char *what, const struct err *e)
 	_exit(1);
 }
 
+/* The same for all boxes of a process. */
+static inline int clerk_program(void)
+{
+	static int program;
+	struct err e = { 0 };
+	int file;
+
+	if (program)
+		return program;
+	file = open(getenv("CREEL_CLERK"), O_RDONLY | O_CLOEXEC);
+	if (file < 0 || sandbox_seal_program(file, "creel-clerk", &program, &e) < 0)
+		fail_with("creel-clerk", &e);
+	(void)close(file);
+	return program;
+}
+
 static inline struct box *open_native(struct cgroup *cgroup)
 {
-	struct native_spec spec = { .workdir = STR("/tmp"), .cgroup = cgroup };
+	struct native_spec spec = { .workdir = STR("/tmp"), .cgroup = cgroup, .clerk_fd = clerk_program() };
 	struct box *box = NULL;
 	struct err e = { 0 };
 	struct buf plan;
@@ -150,6 +166,7 @@ static inline void den_child(enum kind kind, int as_user, void (*body)(struct de
 	int before;
 
 	become(as_user);
+	(void)clerk_program();
 	before = count_open_fds();
 	if (kind == NATIVE)
 		d.box = open_native(NULL);

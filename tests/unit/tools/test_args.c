@@ -111,20 +111,18 @@ TEST(tools_keep_to_the_workspace_when_told_to)
 		{ "apply_patch", "{input:'--- %s\\n+++ %s\\n@@ -1 +1 @@\\n-secret\\n+x\\n'}" },
 	};
 	static const char *const paths[] = {
-		"/etc/secret",         "../etc/secret",
-		"a/../../etc/secret",  "out/secret",
-		"/work/../etc/secret", "/work/out/secret",
-		"/work-other/secret",  "../../../../../../../../../../etc/secret"
+		"/top/secret",         "../top/secret",
+		"a/../../top/secret",  "out/secret",
+		"/work/../top/secret", "/work/out/secret",
+		"/work-other/secret",  "../../../../../../../../../../top/secret"
 	};
 	YARD(p);
 	CALL(c, p);
 	char args[512];
 
-	assert_int_equal(mkdirat(p.root, "etc", 0755), 0);
-	assert_int_equal(mkdirat(p.root, "work-other", 0755), 0);
 	assert_int_equal(mkdirat(p.work, "a", 0755), 0);
-	assert_int_equal(symlinkat("../etc", p.work, "out"), 0);
-	yard_put(p.root, "etc/secret", STR("secret\n"), 0644);
+	assert_int_equal(symlinkat("../top", p.work, "out"), 0);
+	yard_put(p.root, "top/secret", STR("secret\n"), 0644);
 	yard_put(p.root, "work-other/secret", STR("secret\n"), 0644);
 	/* Without the rule the same path is there. */
 	call_ok(&c, "read", "{path:'out/secret'}");
@@ -140,7 +138,7 @@ TEST(tools_keep_to_the_workspace_when_told_to)
 				fail_msg("%s %s did not fail", calls[i][0], args);
 			CHECK_CASE(c.e.kind == ERR_DENIED, "%s %s: %s", calls[i][0], args, c.e.msg);
 		}
-	YARD_CHECK(p.root, "etc/secret", STR("secret\n"));
+	YARD_CHECK(p.root, "top/secret", STR("secret\n"));
 	assert_int_equal(yard_count(p.work), 2);
 	yard_put(p.work, "a/b", STR("mine"), 0644);
 	call_ok(&c, "read", "{path:'/work/a/b'}");

@@ -137,11 +137,11 @@ static struct files_ops meddling;
 static const struct files_ops *honest;
 static int meddle_dir;
 
-static int stage_after_change(struct files *f, const char *path, unsigned flags, mode_t mode,
-			      struct files_stage *ret)
+static int put_after_change(struct files *f, const char *path, unsigned flags, const struct files_put *what,
+			    bool *ret_existed)
 {
 	yard_put(meddle_dir, "a", STR("somebody else's, and longer"), 0644);
-	return honest->stage(f, path, flags, mode, ret);
+	return honest->put(f, path, flags, what, ret_existed);
 }
 
 TEST(edit_never_overwrites_a_change_that_came_since_it_read)
@@ -152,7 +152,7 @@ TEST(edit_never_overwrites_a_change_that_came_since_it_read)
 	yard_put(p.work, "a", STR("mine"), 0644);
 	honest = p.files->ops;
 	meddling = *honest;
-	meddling.stage = stage_after_change;
+	meddling.put = put_after_change;
 	meddle_dir = p.work;
 	p.files->ops = &meddling;
 	call_fails(&c, "edit", "{path:'a', oldText:'mine', newText:'m'}", ERR_UNAVAIL,

@@ -64,11 +64,33 @@ TEST(write_refuses_what_is_no_file_and_what_is_too_large)
 	YARD_CHECK(p.work, "f", STR("x"));
 }
 
+static int map_self(uid_t uid, gid_t gid)
+{
+	const struct {
+		const char *file;
+		unsigned id;
+	} maps[] = { { "setgroups", 0 }, { "uid_map", uid }, { "gid_map", gid } };
+
+	for (size_t i = 0; i < 3; i++) {
+		char path[64], text[64];
+		_cleanup_close_ int fd = FD_NONE;
+
+		(void)snprintf(path, sizeof(path), "/proc/self/%s", maps[i].file);
+		(void)snprintf(text, sizeof(text), i ? "%u %u 1" : "deny", maps[i].id, maps[i].id);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || fd_write_all(fd, str_z(text)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* In a child with a mount namespace of its own: the work directory becomes a file system of 64 KiB, or one that is read-only. */
 static int with_mount(struct yard *p, const char *type, unsigned long flags, const char *options,
 		      int (*body)(struct yard *p))
 {
 	char path[128], root[128];
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
 	int status = 0;
 	pid_t pid;
 
@@ -77,7 +99,8 @@ static int with_mount(struct yard *p, const char *type, unsigned long flags, con
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+		if (unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+		    (uid != 0 && map_self(uid, gid) < 0) ||
 		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		    mount(type, path, type, flags, options) < 0)
 			_exit(100);
@@ -86,8 +109,11 @@ static int with_mount(struct yard *p, const char *type, unsigned long flags, con
 		(void)fd_close(p->work);
 		p->root = openat(AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		p->work = openat(p->root, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		files_dir_init(&p->dir, p->root, p->work);
-		_exit(body(p));
+		yard_open(p);
+		status = body(p);
+		if (p->boxed)
+			yard_box_close(p->box);
+		_exit(status);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));

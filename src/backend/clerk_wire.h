@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is said between files_wire.h and the clerk: one request, one reply, each one message over SOCK_SEQPACKET. A request is its
+ * head and behind it a path, another path (rename) and a content (put), each path with its NUL. A reply is its head and, of a
+ * list, entries; an open file comes as a descriptor.
+ *
+ * Both sides are of one build: numbers are as the machine has them, and there is no version.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define CLERK_MESSAGE_MAX 65536u
+#define CLERK_PUT_MAX 49152u /* a content that travels in the message; a larger one is written to a stage */
+#define CLERK_STAGES_MAX 256u
+#define CLERK_LISTS_MAX 8u
+#define CLERK_COPY_MAX ((uint64_t)16 << 20) /* of a file that the kernel makes up: it is sent as a copy */
+
+enum clerk_op {
+	CLERK_OPEN = 1, /* with FILES_APPEND to write; reply: stat, and the file */
+	CLERK_STAT,
+	CLERK_LIST, /* reply: entries; with CLERK_R_MORE a number, for the next two */
+	CLERK_NEXT,
+	CLERK_END,
+	CLERK_MKDIR,
+	CLERK_REMOVE,
+	CLERK_RENAME,
+	CLERK_CHMOD,
+	CLERK_STAGE,  /* reply: number, stat of the old file with CLERK_R_EXISTS, and the file to write to */
+	CLERK_COMMIT, /* reply: with CLERK_R_OVER there is nothing left to drop */
+	CLERK_UNDO,
+	CLERK_DROP,
+	CLERK_PUT, /* reply: CLERK_R_EXISTS as it was before */
+	CLERK_OP_END_,
+};
+
+enum clerk_reply_flag {
+	CLERK_R_EXISTS = 1,
+	CLERK_R_MORE = 2,
+	CLERK_R_OVER = 4,
+};
+#define CLERK_R_ALL 7u
+
+struct clerk_stat {
+	uint64_t size, dev, ino, nlink;
+	int64_t mtime_ms;
+	uint32_t mode, uid, gid, given; /* given: 1, of `seen` */
+};
+
+struct clerk_request {
+	uint32_t op, seq;
+	uint32_t flags; /* FILES_* */
+	uint32_t mode;
+	uint32_t number;        /* of a stage, from 1, or of a list */
+	uint32_t n_path, n_to;  /* bytes, with NUL; 0 = none */
+	uint32_t n_content;     /* bytes */
+	struct clerk_stat seen; /* of CLERK_PUT */
+};
+
+struct clerk_reply {
+	uint32_t op, seq; /* of the request */
+	int32_t result;   /* 0 or a negative errno */
+	uint32_t number;
+	uint32_t flags; /* CLERK_R_* */
+	uint32_t bytes; /* of the entries behind it */
+	struct clerk_stat st;
+};
+
+/* Then the stat, when it was asked for, the name and its NUL, and zeros up to `size`, which is a multiple of eight. */
+struct clerk_entry {
+	uint16_t size, name; /* bytes of all of it, and of the name */
+	uint32_t mode;
+};

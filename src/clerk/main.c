@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel-clerk: does the file tools' work inside a sandbox, as one of its processes: with the payload's user, behind the same walls,
+ * and with no right that the payload has not. It takes requests from the socket that is its standard input, one at a time,
+ * and ends when that is closed. It starts nothing, connects to nothing, and its memory does not grow.
+ */
+#include "base/fd.h"
+#include "clerk/serve.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct clerk clerk;
+static char message[CLERK_MESSAGE_MAX] __attribute__((aligned(8)));
+
+static int send_answer(const struct answer *a)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = {
+		.h = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+	};
+	struct clerk_reply head = a->head;
+	struct iovec iov[2] = { { .iov_base = &head, .iov_len = sizeof(head) },
+				{ .iov_base = clerk.answer.entries, .iov_len = head.bytes } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = head.bytes ? 2 : 1 };
+	ssize_t n;
+
+	if (a->fd >= 0) {
+		m.msg_control = &c;
+		m.msg_controllen = sizeof(c.room);
+		memcpy(CMSG_DATA(&c.h), &a->fd, sizeof(int));
+	}
+	do
+		n = sendmsg(STDIN_FILENO, &m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* 0 at the end of it all, or a negative errno. */
+static int next_request(struct request *ret)
+{
+	ssize_t n;
+
+	do
+		n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? -errno : 0;
+	return (size_t)n > sizeof(message) || request_parse(message, (size_t)n, ret) < 0 ? -EPROTO : 1;
+}
+
+static int serve_all(void)
+{
+	struct request r;
+	int e;
+
+	while ((e = next_request(&r)) > 0) {
+		clerk_serve(&clerk, &r);
+		e = send_answer(&clerk.answer);
+		if (clerk.answer.give)
+			(void)fd_close(clerk.answer.fd);
+		if (e < 0)
+			break;
+	}
+	return e;
+}
+
+int main(void)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int work = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int e;
+
+	/* Others of the same user must not look into us: that costs nothing. They can still kill us. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NAME, "creel-clerk", 0, 0, 0) < 0 ||
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR || root < 0 || work < 0)
+		return 1;
+	clerk_init(&clerk, root, work);
+	e = serve_all();
+	clerk_done(&clerk);
+	return e < 0 && e != -EPIPE && e != -ECONNRESET;
+}
