@@ -148,9 +148,26 @@ static int make_file(struct registry *r, struct err *e)
 	return 0;
 }
 
+/* Of a new file: two that change it at once are told "busy" without any waiting, lest they wait for each other. */
+static int use_wal(struct registry *r, struct err *e)
+{
+	uint64_t deadline = clock_deadline(r->wait_ms);
+	struct timespec pause = { .tv_nsec = 500000 };
+	int64_t ignored;
+	int code;
+
+	while ((code = read_pragma(r, "PRAGMA journal_mode = WAL", &ignored, e)) < 0 &&
+	       (sqlite3_errcode(r->db) & 0xff) == SQLITE_BUSY && clock_mono_ms() < deadline) {
+		*e = (struct err){ 0 };
+		(void)nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 5000000)
+			pause.tv_nsec *= 2;
+	}
+	return code;
+}
+
 static int set_up_connection(struct registry *r, struct err *e)
 {
-	int64_t ignored;
 	int code;
 
 	(void)sqlite3_extended_result_codes(r->db, 0);
@@ -160,7 +177,7 @@ static int set_up_connection(struct registry *r, struct err *e)
 	(void)sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, 1 << 20);
 	code = reg_exec(r, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0;",
 			e);
-	return code < 0 ? code : read_pragma(r, "PRAGMA journal_mode = WAL", &ignored, e);
+	return code < 0 ? code : use_wal(r, e);
 }
 
 static int connect(struct registry *r, struct err *e)

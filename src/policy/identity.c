@@ -321,7 +321,9 @@ static void note_ignored(struct ctx *x)
 	if (r->caller_policy)
 		warn(x, "caller_policy_ignored", asked(), STR("policy"),
 		     "the caller sent policy of its own; it is ignored");
-	if (r->via != VIA_CLI && (r->has_trust || r->allow_weaken || r->no_sandbox || r->force_sandbox))
+	/* The library's caller is local, too: it may ask for more walls, never for fewer. */
+	if (r->via != VIA_CLI &&
+	    (r->allow_weaken || r->no_sandbox || (!is_local(r->via) && (r->has_trust || r->force_sandbox))))
 		warn(x, "flags_ignored", asked(), STR("flags"),
 		     "flags that change policy exist on the local command line alone; they are ignored");
 }

@@ -103,14 +103,20 @@ static void trust_by_config(struct ctx *x)
 			  &x->c->base.origin[OPT_TRUST_DEFAULT], "no rule matches: the default");
 }
 
-/* A flag tightens freely. Weakening needs a second flag, and is noted. */
+/* A flag tightens freely. Weakening needs a second flag, and is noted; a program that uses the library cannot. */
 static bool trust_by_flag(struct ctx *x)
 {
 	const struct request *r = x->r;
 	enum trust said = x->d->mode.trust;
 
-	if (r->via != VIA_CLI || !r->has_trust || r->trust >= TRUST_COUNT_)
+	if (!is_local(r->via) || !r->has_trust || r->trust >= TRUST_COUNT_)
 		return true;
+	if (r->trust > said && r->via != VIA_CLI) {
+		warn(x, "flags_ignored", &flag, STR("trust"),
+		     "trust %s is weaker than %s, which the rules give this session; it is ignored",
+		     enum_name(trust_names, (int)r->trust), enum_name(trust_names, (int)said));
+		return true;
+	}
 	if (r->trust > said && !r->allow_weaken) {
 		fix_it(x, STR("--allow-weaken"));
 		return deny(x, STAGE_MODE, CODE_WEAKEN_REFUSED, &flag,
@@ -194,8 +200,8 @@ static void settle_sandboxed(struct ctx *x)
 							: "trust docker or readonly: a container at least");
 	if (is_tier1(x))
 		sandbox(x, PLACE_CONTAINER, &builtin, "a tier-1 call never runs on the host");
-	if (x->r->via == VIA_CLI && x->r->force_sandbox)
-		sandbox(x, PLACE_CONTAINER, &flag, "asked for on the command line");
+	if (is_local(x->r->via) && x->r->force_sandbox)
+		sandbox(x, PLACE_CONTAINER, &flag, "asked for by the local caller");
 	if (!x->d->mode.sandboxed)
 		why(x, STAGE_MODE, "sandboxed", STR("no"), when, "trust=none and when=%s%s",
 		    enum_name(when_names, (int)x->d->mode.when),

@@ -121,8 +121,8 @@ static bool fill_dirs(struct ctx *x, const struct layout *l)
 		d->agent_workspace = d->workspace;
 	} else if (l->single) {
 		d->workspace = d->agent_workspace;
-	} else if (d->place.scope == SCOPE_SHARED) {
-		d->workspace = workspace_root(x);
+	} else if (d->place.scope == SCOPE_SHARED && d->eff.compat == COMPAT_OPENCLAW_2026_9) {
+		d->workspace = workspace_root(x); /* upstream's: with everybody's private workspace in it */
 	} else {
 		d->workspace =
 			path_join(x->a, workspace_root(x), scope_slug(x->a, scope_key(x, d->place.scope)));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "policy/policy.h"
+#include "policy/tooldb.h"
 
 struct ctx {
 	const struct config *c;
@@ -62,17 +63,9 @@ enum command_kind {
 enum command_kind command_split(struct arena *a, struct str text, struct strs *ret_argv);
 
 /* tooldb.c: canonical tools, aliases, needs, groups, default lists; versioned data. */
-struct tool_info {
-	const char *name;
-	unsigned needs;     /* CAP_BIT()s */
-	bool gateway_side;  /* decided by policy only, never executed here */
-	bool known_command; /* takes argv or a command string */
-};
 const struct tool_info *tool_find(struct str canonical);
 struct str tool_canonical(struct arena *a, enum compat compat,
 			  struct str asked); /* trimmed, lower-case, alias resolved */
-size_t tool_count(void);
-const struct tool_info *tool_at(size_t i);
 /* Members of "group:x" for the tables in force; false when there is no such group. */
 bool tool_group(enum compat compat, struct str group, struct strs *ret);
 

@@ -30,6 +30,9 @@ struct sandbox_stdio {
 	int in, out, err; /* negative = /dev/null */
 };
 
+/* In a shared library: the programs of a build tree lie beside that, not beside whoever uses it. For all of this process. */
+void sandbox_look_beside(const char *file);
+
 /* Opens a program of ours: in the directory of its room in the running program's build, or where it was installed. */
 int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct err *e);
 /* Opens the sealed copy of creel-warden: beside the running program's build, or where it was installed. */

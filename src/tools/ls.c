@@ -55,7 +55,7 @@ static void show_entry(struct ls *l, const char *path, const char *name, const s
 {
 	char sub_path[FILES_PATH_MAX], sub_name[FILES_PATH_MAX];
 
-	if (!path_join(sub_path, path, entry->name) || !path_join(sub_name, name, entry->name)) {
+	if (!walk_join(sub_path, path, entry->name) || !walk_join(sub_name, name, entry->name)) {
 		l->unreadable = true;
 		return;
 	}

@@ -231,7 +231,7 @@ static void load_rules(struct search *s, struct arena *a, const char *dir, const
 
 		if (!str_eq(l->v[i].name, STR(".gitignore")) && !str_eq(l->v[i].name, STR(".ignore")))
 			continue;
-		if (!S_ISREG(l->v[i].st.mode) || !path_join(path, dir, l->v[i].name))
+		if (!S_ISREG(l->v[i].st.mode) || !walk_join(path, dir, l->v[i].name))
 			continue;
 		fd = s->x->files->ops->open(s->x->files, path, FILES_NOFOLLOW, 0, &st);
 		if (fd >= 0 && text_read(fd, 0, IGNORE_BYTES, st.size, &text) == 0)
@@ -248,7 +248,7 @@ static int visit(struct search *s, const char *dir, const char *dir_name, const 
 	bool is_dir = S_ISDIR(entry->st.mode);
 	int r;
 
-	if (!path_join(path, dir, entry->name) || !path_join(name, dir_name, entry->name)) {
+	if (!walk_join(path, dir, entry->name) || !walk_join(name, dir_name, entry->name)) {
 		s->unreadable++;
 		return 0;
 	}
@@ -323,7 +323,7 @@ static int begin(struct search *s, struct str said, const char *path)
 		char name[FILES_PATH_MAX];
 
 		s->is_file = true;
-		(void)path_join(name, "", said);
+		(void)walk_join(name, "", said);
 		return search_file(s, path, name);
 	}
 	return r < 0 && s->e->kind == ERR_NONE ? tools_say(s->e, r, "search", said) : r;

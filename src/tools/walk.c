@@ -55,7 +55,7 @@ int listing_load(struct files *f, const char *path, unsigned flags, size_t max, 
 	return 0;
 }
 
-bool path_join(char out[static FILES_PATH_MAX], const char *dir, struct str name)
+bool walk_join(char out[static FILES_PATH_MAX], const char *dir, struct str name)
 {
 	struct str d = str_z(dir);
 	bool bare = str_eq(d, STR(".")) || d.n == 0;

@@ -18,4 +18,4 @@ void listing_done(struct listing *l);
 int listing_load(struct files *f, const char *path, unsigned flags, size_t max, struct listing *ret);
 
 /* "a" and "b" -> "a/b", "." and "b" -> "b", "/" and "b" -> "/b". False: longer than FILES_PATH_MAX; then the entry is out of reach. */
-bool path_join(char out[static FILES_PATH_MAX], const char *dir, struct str name);
+bool walk_join(char out[static FILES_PATH_MAX], const char *dir, struct str name);

@@ -270,6 +270,31 @@ TEST(no_sandbox_from_the_library_is_ignored_and_noted)
 	assert_int_not_equal(w->d.place.place, PLACE_HOST);
 }
 
+TEST(the_library_may_ask_for_more_walls_and_never_for_fewer)
+{
+	WORLD(w);
+
+	w->r.via = VIA_LIBRARY;
+	w->r.force_sandbox = true;
+	ask_for(w, "agent:main:main", "read");
+	assert_true(w->d.mode.sandboxed);
+	assert_int_not_equal(w->d.place.place, PLACE_HOST);
+	w->r.force_sandbox = false;
+	w->r.has_trust = true;
+	w->r.trust = TRUST_READONLY;
+	ask_for(w, "agent:main:main", "read");
+	assert_int_equal(w->d.mode.trust, TRUST_READONLY);
+	w->c.base.trust_default = TRUST_READONLY;
+	w->r.trust = TRUST_NONE;
+	ask_for(w, "client:x", "read");
+	assert_int_not_equal(w->d.mode.trust, TRUST_NONE);
+	assert_true(has_warning(&w->d, "flags_ignored"));
+	w->r.via = VIA_API;
+	w->r.trust = TRUST_READONLY;
+	ask_for(w, "agent:main:main", "read");
+	assert_true(has_warning(&w->d, "flags_ignored"));
+}
+
 TEST(nonsense_in_when_and_enforce_is_the_strictest)
 {
 	WORLD(w);

@@ -45,12 +45,15 @@ TEST(c4_the_default_workspace_is_private_and_writable)
 	assert_null(mount_at(&w.d, "/agent"));
 }
 
-TEST(a_shared_sandbox_works_in_the_root_itself)
+/* In the root itself it would see the private workspaces of all others, as upstream has it. */
+TEST(a_shared_sandbox_has_a_directory_of_its_own_below_the_root)
 {
 	sandbox_all();
 	SAY(SCOPE, scope, SCOPE_SHARED);
-	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/home/u/.openclaw/sandboxes"));
+	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/home/u/.openclaw/sandboxes/shared-a4d26868"));
 	w.r.facts.state_dir = STR("/var/lib/oc");
+	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/var/lib/oc/sandboxes/shared-a4d26868"));
+	w.c.base.compat = COMPAT_OPENCLAW_2026_9;
 	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/var/lib/oc/sandboxes"));
 }
 

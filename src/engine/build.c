@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/build.h"
+
+#include "backend/keeper.h"
+#include "backend/native.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "policy/workspace.h"
+#include "sandbox/plan.h"
+#include "sandbox/profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define PLAN_MAX ((size_t)4 << 20)
+
+static bool wants_layers(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++)
+		if (d->mounts[i].overlay)
+			return true;
+	return false;
+}
+
+/* A session's layers are its work, like its workspace: they stay. A job's are removed by its warden, as those of a run. */
+static int name_private_dir(struct build *b, struct arena *a, struct err *e)
+{
+	static unsigned count;
+	const struct build_input *in = &b->in;
+	_cleanup_close_ int dir = FD_NONE;
+	char id[64];
+
+	if (in->passing)
+		(void)snprintf(id, sizeof(id), "%llx-%d-%u", (unsigned long long)clock_unix_ms(), getpid(),
+			       count++);
+	else
+		(void)snprintf(id, sizeof(id), "%s", scope_slug(a, in->decision->place.key).p);
+	dir = state_open(in->state, in->passing ? "live" : "layers", id, b->private_dir,
+			 sizeof(b->private_dir), e);
+	return dir < 0 ? dir : 0;
+}
+
+int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,
+	       struct err *e)
+{
+	struct source_rules rules = { .arena = a, .facts = in->facts };
+	struct profile_input p = { .decision = in->decision,
+				   .serve = true,
+				   .private_stays = !in->passing,
+				   .uid = getuid(),
+				   .gid = getgid(),
+				   .allowed = source_allowed,
+				   .ctx = &rules };
+	struct str image = in->image.p ? in->image : in->decision->place.image;
+	int r;
+
+	*ret = (struct build){ .in = *in };
+	if (!image.n)
+		image.p = NULL;
+	r = image_find(in->state, a, image, &p.image, e);
+	if (r >= 0 && wants_layers(in->decision))
+		r = name_private_dir(ret, a, e);
+	if (r >= 0)
+		r = limits_find(in->decision, &ret->limits, e);
+	p.private_dir = str_z(ret->private_dir);
+	if (r >= 0)
+		r = profile_make(&p, a, diags, &ret->profile, e);
+	if (r < 0)
+		return r;
+	ret->profile.timeout_ms = 0; /* calls have deadlines; it has none */
+	digest_profile(&ret->profile, &ret->digest);
+	return 0;
+}
+
+/* ---- the same or not ---- */
+
+static void put(struct buf *out, struct str s)
+{
+	uint32_t n = (uint32_t)s.n;
+
+	buf_put(out, (struct str){ .p = (const char *)&n, .n = sizeof(n) });
+	buf_put(out, s);
+}
+
+static void put_mount(struct buf *out, const struct mount *m)
+{
+	const char flags[] = { (char)m->writable, (char)m->overlay, (char)m->optional,
+			       (char)m->check_resolved, (char)m->source };
+
+	put(out, m->host);
+	put(out, m->target);
+	buf_put(out, (struct str){ .p = flags, .n = sizeof(flags) });
+}
+
+void build_signature(const struct decision *d, struct buf *out)
+{
+	const struct settings *s = &d->eff;
+	const uint64_t numbers[] = {
+		d->limits.pids,
+		d->limits.memory,
+		d->limits.tmpfs,
+		d->limits.disk,
+		d->limits.open_files,
+		d->optional_walls,
+		(uint64_t)(d->limits.cpus * 1000),
+		(uint64_t)d->place.backend << 8 | (uint64_t)d->place.place << 4 | d->place.scope,
+		(uint64_t)s->has[OPT_MEMORY] << 2 | (uint64_t)s->has[OPT_PIDS] << 1 | s->has[OPT_CPUS]
+	};
+
+	buf_put(out, (struct str){ .p = (const char *)numbers, .n = sizeof(numbers) });
+	put(out, d->place.key);
+	put(out, d->place.image);
+	put(out, d->workdir);
+	put(out, d->workspace);
+	for (size_t i = 0; i < d->n_mounts; i++)
+		put_mount(out, &d->mounts[i]);
+}
+
+/* ---- starting ---- */
+
+static int make_plan(struct build *b, struct cgroup *cgroup, struct buf *plan, struct err *e)
+{
+	int r = limits_hold(b->in.decision, &b->limits, b->in.parent, cgroup, e);
+
+	if (r < 0)
+		return r;
+	/* Both count alike where warden and payload are one user; the rlimit would answer first, and nobody would hear of it. */
+	if (cgroup->have & CGROUP_PIDS)
+		b->profile.pids++;
+	buf_init(plan, PLAN_MAX);
+	r = plan_build(&b->profile, plan, e);
+	if (cgroup->have & CGROUP_PIDS)
+		b->profile.pids--; /* as decided, for whoever asks again */
+	if (r < 0)
+		cgroup_done(cgroup);
+	return r;
+}
+
+/* A session has one sandbox at a time with its layers. */
+static int explain_busy(const struct build *b, int r, struct err *e)
+{
+	if (r >= 0 || e->sys_errno != EBUSY || !b->private_dir[0])
+		return r;
+	return err_set(e, ERR_LIMIT,
+		       "another sandbox uses the private layers of '" STR_FMT
+		       "'; fix: end it, or give this session another key",
+		       STR_ARG(b->in.decision->place.key));
+}
+
+int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e)
+{
+	_cleanup_buf_ struct buf plan = { 0 };
+	struct cgroup cgroup = CGROUP_EMPTY;
+	struct native_spec spec = { .cgroup = &cgroup,
+				    .workdir = b->in.decision->workdir,
+				    .warden_fd = warden_fd };
+	int r = make_plan(b, &cgroup, &plan, e);
+
+	if (r < 0)
+		return r;
+	spec.plan = buf_str(&plan);
+	return explain_busy(b, native_open(&spec, ret, e), e);
+}
+
+int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, struct err *e)
+{
+	_cleanup_buf_ struct buf plan = { 0 };
+	struct cgroup cgroup = CGROUP_EMPTY;
+	struct keeper_spec spec = {
+		.dir = k->dir, .cgroup = &cgroup, .workdir = b->in.decision->workdir, .idle_s = k->idle_s
+	};
+	struct keeper_started started;
+	int r = make_plan(b, &cgroup, &plan, e);
+
+	if (r < 0)
+		return r;
+	spec.plan = buf_str(&plan);
+	r = explain_busy(b, keeper_start(&spec, &started, e), e);
+	if (r >= 0)
+		*ret_pid = started.pid;
+	return r;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A decision made into a sandbox that serves calls: what it says, with what this host has, becomes a profile, the profile a plan, and the plan
+ * a box, held here or by a supervisor. Decides nothing; what may be seen is asked about again under its resolved name.
+ */
+#pragma once
+
+#include "backend/backend.h"
+#include "engine/digest.h"
+#include "model/decision.h"
+#include "model/diag.h"
+#include "prepare/prepare.h"
+
+struct build_input {
+	const struct decision *decision;
+	const struct facts *facts;
+	const struct state_dir *state;
+	struct str image;  /* as said; p NULL = none */
+	bool passing;      /* it is for one call: what it writes to a layer goes with it */
+	struct str parent; /* of its cgroups; empty = found */
+};
+
+struct build {
+	struct build_input in;
+	struct profile profile;
+	struct digest digest;
+	struct cgroup_limits limits;
+	char private_dir[4096]; /* empty = it has no layers */
+};
+
+/* Everything but starting it. Warnings about the host go to `diags`. */
+int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,
+	       struct err *e);
+
+/* What of a decision goes into the walls, as bytes to compare: another decision with the same needs no other sandbox. */
+void build_signature(const struct decision *d, struct buf *out);
+
+/* A box of this process. */
+int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);
+
+struct build_kept {
+	struct str dir;  /* of the session */
+	uint64_t idle_s; /* 0 = never */
+};
+/* A supervisor that keeps it; its process id. */
+int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, struct err *e);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions, their sandboxes, and the road of one call: identity, decision, record, sandbox, tool, result, record. Every door (the library, later the
+ * runner) turns into these. The configuration is read when the engine is made, and a session's own keys when the session is; a call reads no file.
+ *
+ * Computes no permission: decide() does, and what it says is carried out or narrowed. A call whose decision cannot be recorded does not
+ * run. Prints nothing: what is worth telling goes into results and errors. One thread at a time, and not across a fork.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/jsonw.h"
+#include "config/config.h"
+#include "engine/lease.h"
+#include "model/decision.h"
+
+struct engine;
+struct session;
+
+/* ---- the engine ---- */
+
+struct engine_opts {
+	struct strs config, sets; /* FILE or FORMAT:FILE; key=value */
+	struct str profile, compat;
+	struct str state_dir, cwd, home; /* empty = as always */
+	char *const *environ;
+	bool no_default_config;
+	unsigned pool;
+	/* Each warning and error of the configuration. May be NULL. */
+	void (*say)(void *ctx, enum severity severity, struct str line);
+	void *ctx;
+};
+
+/* Texts are copied, but for environ. */
+int engine_new(const struct engine_opts *o, struct engine **ret, struct err *e);
+struct engine *engine_free(struct engine *g);
+DEFINE_CLEANUP(engine, engine_free)
+/* What waits for the disk: call counts, the log. */
+int engine_flush(struct engine *g, struct err *e);
+
+/* ---- sessions ---- */
+
+struct session_opts {
+	struct request
+		who; /* of it: via, agent, session_key, session_id, channel, chat_id, user_id, sender, provider, model, trust and the flags */
+	bool own;    /* the sandbox lives in this process and ends with the session */
+	const struct config_flag *flags; /* keys for this session alone */
+	size_t n_flags;
+	struct str image, cgroup_parent; /* p NULL = none */
+	struct strs env;                 /* NAME=value, or NAME */
+};
+int session_open(struct engine *g, const struct session_opts *o, struct session **ret, struct err *e);
+struct session *session_close(struct session *s);
+DEFINE_CLEANUP(session, session_close)
+
+/* What would be decided about this call, as explain has it. `args` may be empty: none. */
+int session_decide(struct session *s, struct str tool, struct str args, struct buf *out, bool *ret_allowed,
+		   struct err *e);
+
+/* ---- one call ---- */
+
+enum call_status { CALL_ERROR = 0, CALL_OK, CALL_FAILED, CALL_REFUSED, CALL_VERDICT };
+
+struct call_opts {
+	struct str tool, args; /* JSON object; empty = none */
+	struct str request_id; /* empty = one is made */
+	uint64_t timeout_s;    /* 0 = as configured */
+	int cancel_fd;         /* negative = none */
+	int (*output)(void *ctx, int stream, struct str bytes);
+	void *ctx;
+};
+struct call_result {
+	enum call_status status;
+	int exit;
+	enum err_kind kind;
+	struct buf json; /* the caller's to end */
+};
+/* 0 with *ret whatever became of it; negative when there is not even a result. */
+int session_call(struct session *s, const struct call_opts *o, struct call_result *ret, struct err *e);
+
+/* Ready sandboxes for sessions like this one; how many there are. */
+int session_pool_fill(struct session *s, struct err *e);
+
+/* ---- the sandboxes that live ---- */
+
+struct live_filter {
+	struct str key, session, agent;
+	bool has_scope;
+	enum scope scope;
+};
+struct live_info {
+	const struct reg_entry *entry;
+	bool alive;
+	uint32_t running;
+	uint64_t memory_bytes, cpu_us;
+	const char *why;
+};
+/* Anything but 0 ends it and is returned. */
+typedef int live_fn(void *ctx, const struct live_info *info);
+
+int live_list(struct engine *g, const struct live_filter *f, live_fn *each, void *ctx, struct err *e);
+int live_inspect(struct engine *g, struct str key, struct buf *out, struct err *e);
+/* How many have ended. `busy_too`: also those in which a call runs. */
+int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const char *what, live_fn *each,
+	     void *ctx, struct err *e);
+struct prune_opts {
+	bool dry;
+	int64_t idle_hours, max_age_days; /* negative = as configured */
+};
+int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the engine share. */
+#pragma once
+
+#include "audit/audit.h"
+#include "backend/backend.h"
+#include "engine/build.h"
+#include "engine/engine.h"
+#include "engine/pool.h"
+#include "engine/secrets.h"
+#include "policy/policy.h"
+#include "prepare/prepare.h"
+
+#define CALL_ARENA_MAX ((size_t)256 << 20)
+#define CALL_ARENA_FIRST ((size_t)64 << 10)
+#define RESULT_MAX ((size_t)256 << 20)
+
+struct engine {
+	struct arena arena; /* configuration, facts, texts of the options */
+	struct config_input input;
+	struct config config;
+	struct diags diags;
+	struct facts facts;
+	struct state_dir state;
+	struct secrets *secrets;
+	struct redactor *redactor;
+	struct audit *audit;       /* NULL = not opened yet */
+	struct registry *registry; /* the same */
+	int warden_fd;             /* the same */
+	uint64_t requests;         /* that were numbered here */
+	char run_id[24];           /* of this engine, in the ids that it makes */
+	struct pool pool;
+};
+
+/* engine.c: opened when they are needed first */
+int engine_audit(struct engine *g, struct audit **ret, struct err *e);
+int engine_registry(struct engine *g, struct registry **ret, struct err *e);
+int engine_warden(struct engine *g, int *ret, struct err *e);
+/* The directory of one sandbox that is kept, with its socket and info; made when it is missing. */
+int engine_session_dir(struct engine *g, struct str key, char *out, size_t size, struct err *e);
+/* Off the way of the calls: when it is due. */
+void engine_tick(struct engine *g);
+
+struct session {
+	struct engine *engine;
+	struct arena arena; /* as long as the session */
+	const struct config *config;
+	struct config own_config;
+	struct request who; /* of every call */
+	bool own;
+	struct str image, cgroup_parent;
+	struct strs env; /* NAME=value */
+	bool env_secret; /* a value came from the environment */
+
+	void *call_memory; /* used again by each call */
+	size_t call_used;  /* of it, by the last one */
+
+	/* the sandbox in hand; NULL = none yet */
+	struct box *box;
+	char key[REGISTRY_KEY_MAX + 1];
+	struct buf made_for; /* what of a decision went into its walls */
+	struct digest digest;
+	bool kept;    /* by a supervisor, and in the registry */
+	bool on_host; /* no sandbox at all */
+	bool for_one; /* ends with the call: scope job */
+	bool warn;    /* its walls have changed, and it goes on for a while */
+	uint64_t warn_until_ms;
+};
+
+/* session.c */
+/* The sandbox of this decision in s->box: in hand, found, or made. `a` is of the call. */
+int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e);
+void session_let_go(struct session *s);
+void session_request(const struct session *s, struct request *ret);
+
+/* session_kept.c: found in the registry, or made there */
+int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
+		 struct err *e);
+/* Ends it, whoever keeps it, and takes it out of the registry. 1 when it lived. `audit_what`: NULL = not recorded here */
+int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
+	     struct err *e);
+
+/* host.c */
+int host_open(struct str workdir, struct box **ret, struct err *e);
+
+/* result.c */
+struct outcome {
+	const struct decision *d; /* NULL: there is none */
+	struct str tool, request_id;
+	enum call_status status;
+	int exit;
+	const char *reason; /* a literal */
+	struct str members; /* the tool's own: JSON members without braces, may be empty */
+	const char *error;  /* a stable word, or NULL */
+	struct err err;
+	uint64_t duration_ms;
+	bool has_usage;
+	struct box_end end;
+	const struct denial *denials;
+	size_t n_denials;
+};
+void result_put(const struct session *s, const struct outcome *o, struct buf *out);

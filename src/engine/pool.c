@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/pool.h"
+
+#include <errno.h>
+#include <string.h>
+
+void pool_init(struct pool *p, unsigned size)
+{
+	*p = (struct pool){ .size = size < POOL_MAX ? size : POOL_MAX };
+}
+
+void pool_done(struct pool *p)
+{
+	while (p->n)
+		(void)box_close(p->v[--p->n].box);
+}
+
+static bool same(const struct digest *a, const struct digest *b)
+{
+	return strcmp(a->walls, b->walls) == 0 && strcmp(a->mounts, b->mounts) == 0;
+}
+
+static struct box *take_at(struct pool *p, unsigned i)
+{
+	struct box *box = p->v[i].box;
+
+	p->v[i] = p->v[--p->n];
+	return box;
+}
+
+static bool is_there(struct box *box)
+{
+	struct box_event ev;
+	struct err ignored = { 0 };
+
+	return box->ops->next(box, false, &ev, &ignored) == -EAGAIN;
+}
+
+bool pool_take(struct pool *p, const struct digest *want, struct box **ret)
+{
+	for (unsigned i = 0; i < p->n;) {
+		struct box *box;
+
+		if (!same(&p->v[i].digest, want)) {
+			i++;
+			continue;
+		}
+		box = take_at(p, i);
+		if (is_there(box)) {
+			*ret = box;
+			return true;
+		}
+		(void)box_close(box);
+	}
+	return false;
+}
+
+bool pool_put(struct pool *p, const struct digest *digest, struct box *box)
+{
+	if (p->n >= p->size)
+		return false;
+	p->v[p->n].digest = *digest;
+	p->v[p->n++].box = box;
+	return true;
+}
+
+unsigned pool_count(const struct pool *p, const struct digest *want)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		n += same(&p->v[i].digest, want);
+	return n;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ready sandboxes, so that even the first call of a session finds one: by what they are built of and what they see (engine/digest.h), at most
+ * so many, and each for one session only: who has taken one never gives it back. One that has gone while it waited is not given out.
+ */
+#pragma once
+
+#include "backend/backend.h"
+#include "engine/digest.h"
+
+#define POOL_MAX 64u
+
+struct pool {
+	unsigned size; /* wanted; 0 = there is no pool */
+	unsigned n;
+	struct {
+		struct digest digest;
+		struct box *box;
+	} v[POOL_MAX];
+};
+
+void pool_init(struct pool *p, unsigned size); /* more than POOL_MAX is POOL_MAX */
+void pool_done(struct pool *p);
+/* True with *ret, which is the caller's from then on. */
+bool pool_take(struct pool *p, const struct digest *want, struct box **ret);
+/* The box is the pool's from now on; false when it is full, and then it still is the caller's. */
+bool pool_put(struct pool *p, const struct digest *digest, struct box *box);
+unsigned pool_count(const struct pool *p, const struct digest *want);

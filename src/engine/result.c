@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The envelope of a result: libcreel(3) has its members. Always valid JSON and UTF-8: the writer sees to that. */
+#include "engine/engine_priv.h"
+
+#include "base/clock.h"
+#include "model/denial.h"
+
+#include <string.h>
+
+static void put_usage(const struct outcome *o, struct jsonw *w)
+{
+	if (!o->has_usage)
+		return;
+	jsonw_kobj(w, "usage");
+	jsonw_ku64(w, "wall_us", o->end.wall_us);
+	jsonw_ku64(w, "user_us", o->end.user_us);
+	jsonw_ku64(w, "sys_us", o->end.sys_us);
+	jsonw_ku64(w, "peak_kib", o->end.peak_kib);
+	jsonw_obj_end(w);
+}
+
+static void put_sandbox(const struct session *s, const struct decision *d, struct jsonw *w)
+{
+	jsonw_kobj(w, "sandbox");
+	jsonw_kz(w, "place", enum_name(place_names, (int)d->place.place));
+	jsonw_kz(w, "backend", enum_name(backend_names, (int)d->place.backend));
+	jsonw_kz(w, "scope", enum_name(scope_names, (int)d->place.scope));
+	jsonw_kstr(w, "key", d->place.key);
+	jsonw_kstr(w, "session", d->who.session_key);
+	jsonw_kstr(w, "agent", d->who.agent);
+	jsonw_kz(w, "trust", enum_name(trust_names, (int)d->mode.trust));
+	jsonw_kbool(w, "kept", s->kept);
+	jsonw_obj_end(w);
+	if (s->box && !s->on_host)
+		jsonw_kz(w, "walls", s->digest.walls);
+	else
+		jsonw_knull(w, "walls");
+}
+
+static void put_warnings(const struct session *s, const struct outcome *o, struct jsonw *w)
+{
+	const char *aside = s->engine->registry ? registry_set_aside(s->engine->registry) : NULL;
+	char time[CLOCK_TEXT_MAX];
+	struct str until;
+
+	jsonw_karr(w, "warnings");
+	if (s->on_host && o->d && o->d->place.place == PLACE_HOST)
+		jsonw_str(w, STR("ran on the host, without any wall"));
+	if (s->warn && clock_format(s->warn_until_ms, time, &until) == 0) {
+		_cleanup_buf_ struct buf text = { 0 };
+
+		buf_init(&text, 256);
+		buf_printf(&text,
+			   "the configuration has changed: this sandbox keeps its old walls until " STR_FMT
+			   " and is made anew then",
+			   STR_ARG(until));
+		jsonw_str(w, buf_str(&text));
+	}
+	if (aside) {
+		_cleanup_buf_ struct buf text = { 0 };
+
+		buf_init(&text, 8192);
+		buf_printf(
+			&text,
+			"the registry was damaged: it lies in '%s' now, and a new one was begun; sandboxes that live are in it again",
+			aside);
+		jsonw_str(w, buf_str(&text));
+	}
+	for (size_t i = 0; o->d && i < o->d->n_warnings; i++)
+		jsonw_str(w, o->d->warnings[i].text);
+	jsonw_arr_end(w);
+}
+
+static void put_fixes(const struct decision *d, struct jsonw *w)
+{
+	if (!d || d->fix_it.n == 0)
+		return;
+	jsonw_karr(w, "fix_it");
+	for (size_t i = 0; i < d->fix_it.n; i++)
+		jsonw_str(w, d->fix_it.v[i]);
+	jsonw_arr_end(w);
+}
+
+void result_put(const struct session *s, const struct outcome *o, struct buf *out)
+{
+	struct jsonw w;
+	bool ran = o->status == CALL_OK || o->status == CALL_FAILED;
+
+	jsonw_init(&w, out, 0);
+	jsonw_obj(&w);
+	jsonw_kstr(&w, "request_id", o->request_id);
+	jsonw_kbool(&w, "ok", o->status == CALL_OK || o->status == CALL_VERDICT);
+	jsonw_kstr(&w, "tool", o->d && o->d->tool.name.n ? o->d->tool.name : o->tool);
+	/* How a program ended is in the tool's own words. */
+	if (!ran || !memmem(o->members.p, o->members.n, "\"reason\":", 9))
+		jsonw_kz(&w, "reason", o->reason);
+	if (ran && o->members.n) {
+		buf_putc(out, ',');
+		buf_put(out, o->members);
+	}
+	if (!ran) {
+		jsonw_key(&w, STR("exit"));
+		jsonw_i64(&w, o->exit);
+	}
+	if (o->status == CALL_VERDICT)
+		jsonw_kz(&w, "verdict", "allow");
+	if (o->error)
+		jsonw_kz(&w, "error", o->error);
+	if (!ran && o->err.msg[0])
+		jsonw_kstr(&w, "message", str_z(o->err.msg));
+	if (o->status == CALL_REFUSED)
+		put_fixes(o->d, &w);
+	jsonw_ku64(&w, "duration_ms", o->duration_ms);
+	put_usage(o, &w);
+	jsonw_karr(&w, "denials");
+	for (size_t i = 0; i < o->n_denials; i++)
+		denial_put(&w, &o->denials[i]);
+	jsonw_arr_end(&w);
+	put_warnings(s, o, &w);
+	if (o->d)
+		put_sandbox(s, o->d, &w);
+	jsonw_obj_end(&w);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/engine_priv.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SESSION_ARENA_MAX ((size_t)64 << 20)
+
+/* ---- who ---- */
+
+static void keep(struct session *s, struct str *text)
+{
+	*text = text->p ? arena_str(&s->arena, *text) : *text;
+}
+
+static void keep_who(struct session *s, const struct request *who)
+{
+	struct request *r = &s->who;
+
+	*r = *who;
+	r->auth = AUTH_LOCAL;
+	r->tool = r->command = r->request_id = (struct str){ 0 };
+	r->argv = (struct strs){ 0 };
+	keep(s, &r->agent);
+	keep(s, &r->session_key);
+	keep(s, &r->session_id);
+	keep(s, &r->channel);
+	keep(s, &r->chat_id);
+	keep(s, &r->user_id);
+	keep(s, &r->sender);
+	keep(s, &r->provider);
+	keep(s, &r->model);
+	r->facts = s->engine->facts;
+}
+
+/* NAME has its value from the environment, and is a secret as far as we know. */
+static int keep_env(struct session *s, struct strs env, struct err *e)
+{
+	struct str *v = ARENA_ARRAY(&s->arena, struct str, env.n);
+	size_t n = 0;
+
+	for (size_t i = 0; v && i < env.n; i++) {
+		struct str name = env.v[i], value = { 0 };
+		bool given = str_cut(name, '=', &name, &value);
+		struct str z = arena_str(&s->arena, name);
+		const char *set;
+
+		if (!env_name_valid(name) || memchr(value.p ? value.p : "", 0, value.n))
+			return err_set(e, ERR_USAGE,
+				       "--env: '" STR_FMT "' is not a name of letters, digits and '_'",
+				       STR_ARG(name));
+		set = given ? NULL : environ_get(s->engine->input.environ, z.p);
+		if (!given && !set)
+			continue;
+		s->env_secret |= !given;
+		if (!given && redactor_add(s->engine->redactor, name, str_z(set)) < 0)
+			return err_set(e, ERR_LIMIT, "--env: too many values to keep out of the log");
+		v[n++] = given ? arena_str(&s->arena, env.v[i]) : arena_printf(&s->arena, "%s=%s", z.p, set);
+	}
+	s->env = (struct strs){ .v = v, .n = n };
+	return s->arena.failed ? err_set(e, ERR_LIMIT, "the environment is too large") : 0;
+}
+
+/* Keys of its own: the files are read again for it, once. */
+static int load_own(struct session *s, const struct session_opts *o, struct err *e)
+{
+	struct config_input in = s->engine->input;
+	struct config_flag *flags = ARENA_ARRAY(&s->arena, struct config_flag, o->n_flags);
+	struct diags diags = { .arena = &s->arena };
+
+	s->config = &s->engine->config;
+	if (o->n_flags == 0)
+		return 0;
+	for (size_t i = 0; flags && i < o->n_flags; i++) {
+		flags[i] = o->flags[i];
+		keep(s, &flags[i].value);
+	}
+	in.flags = flags;
+	in.n_flags = o->n_flags;
+	s->config = &s->own_config;
+	return flags ? config_load(&in, &s->arena, &diags, &s->own_config, e)
+		     : err_set(e, ERR_LIMIT, "out of memory");
+}
+
+/* The decision is pure: it says which directories it would like to know about. They are looked for once. */
+static int look_around(struct session *s, struct err *e)
+{
+	struct decision *d = ARENA_NEW(&s->arena, struct decision);
+	int r = d ? decide(s->config, &s->who, &s->arena, d, e) : err_set(e, ERR_LIMIT, "out of memory");
+
+	if (r < 0)
+		return r;
+	if (d->verdict != VERDICT_ALLOW && d->stopped_at == STAGE_IDENTITY)
+		return err_set(e, ERR_DENIED, "refused (%s): " STR_FMT, code_word(d->code),
+			       STR_ARG(d->message));
+	if (d->n_ask_dirs)
+		s->who.facts.dirs = facts_dirs(&s->arena, d);
+	return 0;
+}
+
+int session_open(struct engine *g, const struct session_opts *o, struct session **ret, struct err *e)
+{
+	_cleanup_(session_closep) struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	s->engine = g;
+	arena_init(&s->arena, SESSION_ARENA_MAX);
+	buf_init(&s->made_for, 1 << 20);
+	s->own = o->own;
+	s->image = o->image;
+	s->cgroup_parent = o->cgroup_parent;
+	keep(s, &s->image);
+	keep(s, &s->cgroup_parent);
+	keep_who(s, &o->who);
+	r = keep_env(s, o->env, e);
+	if (r >= 0)
+		r = load_own(s, o, e);
+	if (r >= 0)
+		r = look_around(s, e);
+	if (r >= 0 && s->arena.failed)
+		r = err_set(e, ERR_LIMIT, "out of memory");
+	s->call_memory = r < 0 ? NULL : calloc(1, CALL_ARENA_FIRST);
+	if (r >= 0 && !s->call_memory)
+		r = err_set(e, ERR_LIMIT, "out of memory");
+	if (r < 0)
+		return r;
+	*ret = s;
+	s = NULL;
+	return 0;
+}
+
+struct session *session_close(struct session *s)
+{
+	if (!s)
+		return NULL;
+	session_let_go(s);
+	buf_done(&s->made_for);
+	for (size_t i = 0; i < s->env.n; i++)
+		if (s->env.v[i].n) {
+			char *p;
+
+			memcpy(&p, &s->env.v[i].p, sizeof(p));
+			explicit_bzero(p, s->env.v[i].n);
+		}
+	arena_done(&s->arena);
+	free(s->call_memory);
+	free(s);
+	return NULL;
+}
+
+/* ---- its sandbox ---- */
+
+void session_let_go(struct session *s)
+{
+	s->box = box_close(s->box);
+	s->key[0] = '\0';
+	s->kept = s->on_host = s->for_one = s->warn = false;
+	s->digest = (struct digest){ 0 };
+	s->made_for.n = 0;
+}
+
+/* What is said while nobody waits is that it has ended, or nothing. */
+static bool still_there(struct session *s)
+{
+	struct box_event ev;
+	struct err ignored = { 0 };
+	int r;
+
+	do {
+		r = s->box->ops->next(s->box, false, &ev, &ignored);
+		if (r == 1 && ev.kind == BOX_PTY)
+			(void)fd_close(ev.fd);
+	} while (r == 1 && ev.kind != BOX_GONE);
+	return r == -EAGAIN;
+}
+
+static int own_sandbox(struct session *s, struct build *b, struct err *e)
+{
+	int warden, r;
+
+	if (!b->private_dir[0] && pool_take(&s->engine->pool, &b->digest, &s->box))
+		return 0;
+	r = engine_warden(s->engine, &warden, e);
+	return r < 0 ? r : build_own(b, warden, &s->box, e);
+}
+
+int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e)
+{
+	_cleanup_buf_ struct buf want = { 0 };
+	struct build_input in = { .decision = d,
+				  .facts = &s->who.facts,
+				  .state = &s->engine->state,
+				  .image = s->image,
+				  .parent = s->cgroup_parent,
+				  .passing = d->place.scope == SCOPE_JOB };
+	struct diags diags = { .arena = a };
+	char room[2048];
+	struct build *b;
+	int r;
+
+	buf_init_on(&want, 1 << 20, room, sizeof(room));
+	build_signature(d, &want);
+	if (want.failed || d->place.key.n > REGISTRY_KEY_MAX)
+		return err_set(e, ERR_LIMIT, "the key of the sandbox is too long");
+	if (s->box && str_eq(buf_str(&want), buf_str(&s->made_for)) && still_there(s))
+		return 0;
+	session_let_go(s);
+	b = ARENA_NEW(a, struct build);
+	if (!b)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	if (d->place.place == PLACE_HOST) {
+		r = host_open(d->workspace.n ? d->workspace : s->who.facts.cwd, &s->box, e);
+	} else {
+		r = build_make(&in, a, &diags, b, e);
+		if (r >= 0)
+			r = s->own || in.passing ? own_sandbox(s, b, e) : kept_sandbox(s, d, b, a, e);
+		s->digest = b->digest;
+		s->kept = r >= 0 && !s->own && !in.passing;
+	}
+	if (r < 0)
+		return r;
+	s->on_host = d->place.place == PLACE_HOST;
+	s->for_one = in.passing;
+	(void)snprintf(s->key, sizeof(s->key), "%.*s", (int)d->place.key.n, d->place.key.p);
+	buf_put(&s->made_for, buf_str(&want));
+	return s->made_for.failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
+}
+
+/* ---- ready for the next ---- */
+
+/* Only what sees no layer and no directory of one session alone can be anybody's next. */
+int session_pool_fill(struct session *s, struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct pool *pool = &s->engine->pool;
+	struct decision *d;
+	struct build *b;
+	struct diags diags = { .arena = &a };
+	int warden, r;
+
+	arena_init(&a, CALL_ARENA_MAX);
+	d = ARENA_NEW(&a, struct decision);
+	b = ARENA_NEW(&a, struct build);
+	if (!d || !b)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	r = decide(s->config, &s->who, &a, d, e);
+	if (r < 0)
+		return r;
+	if (d->verdict != VERDICT_ALLOW || d->place.place == PLACE_HOST || d->place.backend != BACKEND_NATIVE)
+		return err_set(e, ERR_USAGE, "only sandboxes of this host can be made ready");
+	r = build_make(&(struct build_input){ .decision = d,
+					      .facts = &s->who.facts,
+					      .state = &s->engine->state,
+					      .image = s->image,
+					      .parent = s->cgroup_parent },
+		       &a, &diags, b, e);
+	if (r >= 0 && b->private_dir[0])
+		return err_set(
+			e, ERR_USAGE,
+			"a sandbox with private layers belongs to one session; none can be made ready");
+	if (r >= 0)
+		r = engine_warden(s->engine, &warden, e);
+	while (r >= 0 && pool->n < pool->size) {
+		struct box *box = NULL;
+
+		r = build_own(b, warden, &box, e);
+		if (r >= 0 && !pool_put(pool, &b->digest, box))
+			(void)box_close(box);
+	}
+	return r < 0 ? r : (int)pool_count(pool, &b->digest);
+}

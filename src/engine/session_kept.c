@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sandbox that a supervisor keeps for all processes of this user: found by its key, used while it is what a new one would be, made by
+ * one process at a time. Who waits for another that makes it looks again when that is done.
+ */
+#include "engine/engine_priv.h"
+
+#include "backend/kept.h"
+#include "base/clock.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_TTL_MS 60000u /* longer than a supervisor may take to start */
+#define LOCK_WAIT_MS 90000u
+#define LOCK_LOOK_MS 20
+#define END_WAIT_MS 5000u
+#define OUST_WAIT_MS 5000u
+
+struct making {
+	struct session *s;
+	struct engine *g;
+	struct registry *reg;
+	const struct decision *d;
+	struct build *b;
+	struct arena *a;
+	char dir[4096];
+	struct reg_lock lock;
+	bool locked;
+};
+
+static void sleep_ms(unsigned ms)
+{
+	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	(void)nanosleep(&t, NULL);
+}
+
+/* ---- what happened, for the log; not what a call waits for ---- */
+
+static void record(struct engine *g, const char *what, struct str key, const char *why)
+{
+	const struct audit_field f[] = { { "key", key }, { "why", str_z(why) } };
+	struct audit *audit;
+	struct err ignored = { 0 };
+
+	if (engine_audit(g, &audit, &ignored) >= 0)
+		(void)audit_event(audit, AUDIT_SANDBOX, what, f, 2, &ignored);
+}
+
+/* ---- ending ---- */
+
+/* One that does not answer is killed; everything in its sandbox goes with it. */
+static int kill_supervisor(const struct reg_proc *p, struct err *e)
+{
+	_cleanup_close_ int fd = FD_NONE;
+	uint64_t until = clock_deadline(END_WAIT_MS);
+
+	if (p->pid == 0 || reg_proc_alive(p) != REG_ALIVE)
+		return 0;
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
+	/* Asked again with the process in hand: the number is its own as long as it is held. */
+	if (fd >= 0 && reg_proc_alive(p) == REG_ALIVE)
+		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	while (reg_proc_alive(p) == REG_ALIVE && clock_mono_ms() < until)
+		sleep_ms(LOCK_LOOK_MS);
+	return reg_proc_alive(p) == REG_ALIVE
+		       ? err_set(e, ERR_UNAVAIL, "process %llu, which keeps the sandbox, does not end",
+				 (unsigned long long)p->pid)
+		       : 0;
+}
+
+static void forget_dir(const char *dir)
+{
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)unlinkat(fd, REGISTRY_INFO, 0);
+	(void)unlinkat(fd, "socket", 0);
+}
+
+int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
+	     struct err *e)
+{
+	struct registry *reg;
+	struct box *box = NULL;
+	char dir[4096];
+	bool lived = entry->supervisor.pid && reg_proc_alive(&entry->supervisor) == REG_ALIVE;
+	int r = engine_registry(g, &reg, e);
+
+	if (r >= 0)
+		r = engine_session_dir(g, entry->key, dir, sizeof(dir), e);
+	if (r < 0)
+		return r;
+	if (lived && kept_open(str_z(dir), &box, e) >= 0) {
+		(void)box->ops->stop(box, e);
+		box = box_close(box);
+	}
+	*e = (struct err){ 0 };
+	r = kill_supervisor(&entry->supervisor, e);
+	if (r < 0)
+		return r;
+	forget_dir(dir);
+	r = registry_remove(reg, entry->key, &entry->supervisor, e);
+	if (r >= 0 && audit_what)
+		record(g, audit_what, entry->key, why);
+	return r < 0 ? r : lived;
+}
+
+/* ---- making ---- */
+
+static uint64_t idle_of(const struct decision *d)
+{
+	return d->place.scope == SCOPE_LEASE && d->place.ttl_s ? d->place.ttl_s : d->eff.keep_s;
+}
+
+static int put_info(const struct making *m, const struct reg_entry *entry, struct err *e)
+{
+	_cleanup_close_ int dir = open(m->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return dir < 0 ? err_sys(e, errno, "open '%s'", m->dir) : registry_info_write(dir, entry, e);
+}
+
+/* A supervisor whose maker was killed before he could register it: nobody knows what it holds. */
+static bool oust(const struct making *m)
+{
+	struct err ignored = { 0 };
+	struct box *box = NULL;
+
+	if (kept_open(str_z(m->dir), &box, &ignored) < 0)
+		return false;
+	(void)box->ops->stop(box, &ignored);
+	(void)box_close(box);
+	return true;
+}
+
+static int start(struct making *m, const struct build_kept *k, pid_t *ret_pid, struct err *e)
+{
+	uint64_t until = clock_deadline(OUST_WAIT_MS);
+	int r;
+
+	(void)oust(m);
+	for (;;) {
+		r = build_kept(m->b, k, ret_pid, e);
+		/* One that is only about to listen, or just about to go. */
+		if (r >= 0 || e->kind != ERR_LIMIT || clock_mono_ms() > until)
+			return r;
+		*e = (struct err){ 0 };
+		sleep_ms(LOCK_LOOK_MS);
+		(void)oust(m);
+	}
+}
+
+static int make(struct making *m, const char *what, struct err *e)
+{
+	const struct decision *d = m->d;
+	uint64_t now = clock_unix_ms();
+	struct reg_entry entry = { .key = d->place.key,
+				   .scope = d->place.scope,
+				   .session = d->who.session_key,
+				   .agent = d->who.agent,
+				   .backend = d->place.backend,
+				   .state = REG_STARTING,
+				   .profile_digest = str_z(m->b->digest.walls),
+				   .mounts_digest = str_z(m->b->digest.mounts),
+				   .workspace = d->workspace,
+				   .created_ms = now,
+				   .used_ms = now };
+	struct build_kept k = { .dir = str_z(m->dir), .idle_s = idle_of(d) };
+	pid_t pid = 0;
+	int r = reg_proc_self(&entry.supervisor,
+			      e); /* until there is one: whoever finds us dead takes over */
+
+	entry.socket = arena_printf(m->a, "%s/socket", m->dir);
+	if (r >= 0)
+		r = registry_put(m->reg, &entry, e);
+	if (r < 0)
+		return r;
+	r = start(m, &k, &pid, e);
+	if (r < 0) {
+		struct err ignored = { 0 };
+
+		(void)registry_remove(m->reg, entry.key, &entry.supervisor, &ignored);
+		return r;
+	}
+	r = reg_proc_of(pid, &entry.supervisor, e);
+	entry.state = REG_READY;
+	if (r >= 0)
+		r = put_info(m, &entry, e);
+	if (r >= 0)
+		r = registry_put(m->reg, &entry, e);
+	if (r >= 0)
+		r = kept_open(k.dir, &m->s->box, e);
+	if (r < 0) {
+		(void)kill(pid, SIGTERM); /* nobody would find it */
+		return r;
+	}
+	record(m->g, what, entry.key, "");
+	return 0;
+}
+
+/* ---- finding ---- */
+
+static uint64_t running_in(const struct making *m)
+{
+	struct box *box = NULL;
+	struct box_stat st = { 0 };
+	struct err ignored = { 0 };
+	int r = kept_open(str_z(m->dir), &box, &ignored);
+
+	if (r >= 0)
+		r = box->ops->stat(box, &st, &ignored);
+	(void)box_close(box);
+	return r < 0 ? 0 : st.calls;
+}
+
+static struct keep_verdict judge(const struct making *m, const struct reg_entry *old)
+{
+	struct keep_input in = { .old = old,
+				 .walls = str_z(m->b->digest.walls),
+				 .mounts = str_z(m->b->digest.mounts),
+				 .now_ms = clock_unix_ms() };
+	struct keep_verdict v;
+
+	if (!str_eq(in.walls, old->profile_digest) || !str_eq(in.mounts, old->mounts_digest))
+		in.running = running_in(m);
+	keep_decide(&in, &v);
+	return v;
+}
+
+/* 1: s->box is it. 0: there is none that can be used, and *ret_what says how a new one is to be recorded. */
+static int use_old(struct making *m, const char **ret_what, struct err *e)
+{
+	struct reg_entry old;
+	struct keep_verdict v;
+	int r = registry_find(m->reg, m->d->place.key, m->a, &old, e);
+
+	*ret_what = "created";
+	if (r < 0 && e->kind != ERR_NOTFOUND)
+		return r;
+	if (r < 0 || old.state != REG_READY || reg_proc_alive(&old.supervisor) != REG_ALIVE) {
+		*e = (struct err){ 0 };
+		return 0;
+	}
+	v = judge(m, &old);
+	if (v.warned_ms != old.warned_ms && registry_set_warned(m->reg, old.key, v.warned_ms, e) < 0)
+		return -1;
+	if (v.keep == KEEP_REFUSE)
+		return err_set(e, ERR_DENIED, "%s; fix: wait until it is idle, or end it with creel recreate",
+			       v.why);
+	if (v.keep == KEEP_RECREATE && !m->locked) {
+		*ret_what = "recreated";
+		return 0;
+	}
+	if (v.keep == KEEP_RECREATE) {
+		*ret_what = "recreated";
+		r = kept_end(m->g, &old, NULL, v.why, e);
+		return r < 0 ? r : 0;
+	}
+	m->s->warn = v.keep == KEEP_WARN;
+	m->s->warn_until_ms = v.until_ms;
+	if (v.tell)
+		record(m->g, "outdated", old.key, v.why);
+	r = kept_open(str_z(m->dir), &m->s->box, e);
+	if (r < 0 && e->kind == ERR_NOTFOUND) { /* it has just gone */
+		*e = (struct err){ 0 };
+		return 0;
+	}
+	return r < 0 ? r : 1;
+}
+
+/* Looks again each time: who has the lock may be about to make what we want. 1: s->box is it; 0: ours. */
+static int take_lock(struct making *m, struct str name, struct err *e)
+{
+	uint64_t until = clock_deadline(LOCK_WAIT_MS);
+	struct reg_holder holder;
+	const char *what;
+	int r;
+
+	for (;;) {
+		r = registry_lock(m->reg, name, LOCK_TTL_MS, &m->lock, &holder, e);
+		if (r != 0)
+			break;
+		if (clock_mono_ms() > until)
+			return err_set(e, ERR_LIMIT,
+				       "process %llu has been making the sandbox of '" STR_FMT
+				       "' for too long",
+				       (unsigned long long)holder.proc.pid, STR_ARG(m->d->place.key));
+		sleep_ms(LOCK_LOOK_MS);
+		r = use_old(m, &what, e);
+		if (r != 0)
+			return r;
+	}
+	m->locked = r > 0;
+	return r < 0 ? r : 0;
+}
+
+int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a, struct err *e)
+{
+	struct making m = { .s = s, .g = s->engine, .d = d, .b = b, .a = a };
+	struct str name = arena_printf(a, "sandbox:%.*s", (int)d->place.key.n, d->place.key.p);
+	struct err ignored = { 0 };
+	const char *what;
+	int r = engine_registry(s->engine, &m.reg, e);
+
+	if (r >= 0)
+		r = engine_session_dir(s->engine, d->place.key, m.dir, sizeof(m.dir), e);
+	if (r >= 0)
+		r = use_old(&m, &what, e);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = take_lock(&m, name, e);
+	if (r == 0)
+		r = use_old(&m, &what, e); /* whoever had the lock before us may have made it */
+	if (r == 0)
+		r = make(&m, what, e);
+	if (m.locked)
+		(void)registry_unlock(m.reg, &m.lock, &ignored);
+	return r < 0 ? r : 0;
+}

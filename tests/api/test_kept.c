@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sandboxes that outlive who made them: found again, made anew, ended, and what is left of them after a crash. */
+#include "lab.h"
+
+#include <glob.h>
+#include <time.h>
+
+static void in_another_process(struct lab *l, void (*body)(struct lab *l, int i), int i)
+{
+	pid_t pid = fork();
+	int status;
+
+	MUST(pid >= 0);
+	if (pid == 0) {
+		l->g = lab_engine(l); /* a handle of before a fork is nobody's */
+		body(l, i);
+		(void)creel_engine_free(l->g);
+		_exit(0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void put_mark(struct lab *l, int i)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "echo %d > /tmp/mark", i);
+	(void)sh(l, s, text);
+	(void)creel_close(s);
+}
+
+WITH_LAB(the_next_process_finds_the_same_warm_sandbox, 0)
+{
+	struct creel_session *s;
+
+	in_another_process(l, put_mark, 41);
+	s = open_as(l, "agent:a:one", NULL);
+	MUST_SAY(sh(l, s, "cat /tmp/mark"), "41\n");
+	in_another_process(l, put_mark, 42);
+	MUST_SAY(sh(l, s, "cat /tmp/mark"), "42\n");
+	(void)creel_close(s);
+}
+
+struct seen {
+	int n, alive;
+	struct creel_sandbox last;
+	char key[64], state[16];
+};
+
+static int see(void *ctx, const struct creel_sandbox *b)
+{
+	struct seen *s = ctx;
+
+	s->n++;
+	s->alive += b->alive;
+	s->last = *b;
+	(void)snprintf(s->key, sizeof(s->key), "%s", b->key);
+	(void)snprintf(s->state, sizeof(s->state), "%s", b->state);
+	return 0;
+}
+
+static struct seen look(struct lab *l)
+{
+	struct seen s = { 0 };
+	struct creel_error e;
+
+	if (creel_list(l->g, NULL, see, &s, &e) < 0) {
+		(void)fprintf(stderr, "list: %s\n", e.message);
+		lab_fail();
+	}
+	return s;
+}
+
+WITH_LAB(list_and_inspect_tell_what_lives, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	struct creel_error e;
+	struct seen seen;
+	char *json = NULL;
+
+	MUST(look(l).n == 0);
+	for (int i = 0; i < 3; i++)
+		(void)sh(l, s, "true");
+	seen = look(l);
+	MUST(seen.n == 1 && seen.alive == 1 && seen.last.calls == 3 && seen.last.supervisor > 0);
+	MUST_SAY(seen.key, "agent:a:one");
+	MUST_SAY(seen.state, "ready");
+	(void)call(l, s, "exec", "{\"command\":\"sleep 63.25\",\"background\":true}", CREEL_CALL_OK);
+	MUST(creel_inspect(l->g, "agent:a:one", &json, &e) == 0);
+	MUST_HOLD(json, "sleep 63.25");
+	creel_free(json);
+	MUST(creel_inspect(l->g, "agent:a:two", &json, &e) < 0 && e.kind == CREEL_NOTFOUND);
+	(void)creel_close(s);
+}
+
+WITH_LAB(kill_ends_what_it_is_told_and_nothing_else, 0)
+{
+	struct creel_session *a = open_as(l, "agent:a:one", NULL), *b = open_as(l, "agent:b:one", NULL);
+	struct creel_filter f = CREEL_FILTER_INIT;
+	struct creel_error e;
+
+	(void)sh(l, a, "echo x > /tmp/x; echo kept > kept");
+	(void)sh(l, b, "echo x > /tmp/x");
+	MUST(creel_kill(l->g, &f, NULL, NULL, &e) < 0 && e.kind == CREEL_USAGE); /* nobody was named */
+	f.agent = "a";
+	MUST(creel_kill(l->g, &f, NULL, NULL, &e) == 1);
+	MUST(look(l).n == 1);
+	MUST_SAY(sh(l, a, "ls /tmp; cat kept"), "kept\n"); /* a new one; the workspace is the old */
+	MUST_SAY(sh(l, b, "ls /tmp"), "x\n");
+	f.agent = NULL;
+	f.session = "agent:b:one";
+	MUST(creel_recreate(l->g, &f, 0, NULL, NULL, &e) == 1);
+	MUST_SAY(sh(l, b, "ls /tmp"), "");
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
+WITH_LAB(a_supervisor_that_is_killed_is_told_as_lost_and_made_anew, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", "overlay");
+	const struct timespec moment = { .tv_nsec = 50000000 };
+	struct seen seen;
+	struct creel_prune_options prune = CREEL_PRUNE_INIT;
+	struct creel_error e;
+
+	(void)sh(l, s, "echo kept > file");
+	seen = look(l);
+	MUST(kill((pid_t)seen.last.supervisor, SIGKILL) == 0);
+	for (int i = 0; i < 100 && kill((pid_t)seen.last.supervisor, 0) == 0; i++)
+		(void)nanosleep(&moment, NULL);
+	MUST_SAY(look(l).state, "lost");
+	MUST(creel_prune(l->g, &prune, NULL, NULL, &e) == 1);
+	MUST(look(l).n == 0);
+	MUST_SAY(sh(l, s, "cat file"), "kept\n"); /* the same handle goes on, in a new sandbox */
+	MUST(look(l).alive == 1);
+	(void)creel_close(s);
+}
+
+WITH_LAB(a_changed_configuration_warns_while_it_is_hot_and_refuses_other_mounts, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", "rw");
+	struct seen before;
+
+	(void)sh(l, s, "echo x > /tmp/x");
+	before = look(l);
+	(void)creel_close(s);
+	lab_again(l, "limits.open_files=512");
+	s = open_as(l, "agent:a:one", "rw");
+	MUST_HOLD(call(l, s, "exec", "{\"command\":\"cat /tmp/x\"}", CREEL_CALL_OK),
+		  "the configuration has changed");
+	MUST(look(l).last.supervisor == before.last.supervisor && look(l).last.warned_ms > 0);
+	(void)creel_close(s);
+	s = open_as(l, "agent:a:one", "ro");
+	(void)call(l, s, "exec", "{\"command\":\"true\"}", CREEL_CALL_ERROR);
+	MUST(l->r.kind == CREEL_DENIED);
+	(void)creel_close(s);
+}
+
+WITH_LAB(prune_ends_what_is_told_and_keeps_workspaces, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	struct creel_prune_options o = CREEL_PRUNE_INIT;
+	struct creel_error e;
+
+	(void)sh(l, s, "echo kept > file");
+	MUST(creel_prune(l->g, &o, NULL, NULL, &e) == 0);
+	o.idle_hours = o.max_age_days = 0;
+	MUST(creel_prune(l->g, &o, NULL, NULL, &e) == 0); /* 0 is never */
+	MUST(look(l).alive == 1);
+	MUST_SAY(sh(l, s, "cat file"), "kept\n");
+	(void)creel_close(s);
+}
+
+WITH_LAB(a_damaged_registry_is_set_aside_and_nothing_is_lost_that_lives, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	struct seen before;
+	char path[128];
+	glob_t found;
+	int fd;
+
+	(void)sh(l, s, "echo x > /tmp/x");
+	before = look(l);
+	(void)creel_close(s);
+	l->g = creel_engine_free(l->g);
+	(void)snprintf(path, sizeof(path), "%s/registry/registry.db", l->state);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	MUST(fd >= 0 && pwrite(fd, "this is no database at all, whatever its name", 45, 0) == 45);
+	(void)close(fd);
+	l->g = lab_engine(l);
+	s = open_as(l, "agent:a:one", NULL);
+	MUST_HOLD(call(l, s, "exec", "{\"command\":\"cat /tmp/x\"}", CREEL_CALL_OK),
+		  "the registry was damaged");
+	MUST_SAY(l->heard, "x\n");
+	MUST(look(l).last.supervisor == before.last.supervisor);
+	(void)snprintf(path, sizeof(path), "%s/registry/registry.db.corrupt-*", l->state);
+	MUST(glob(path, 0, NULL, &found) == 0 && found.gl_pathc >= 1);
+	globfree(&found);
+	(void)creel_close(s);
+}
+
+/* ---- many at once ---- */
+
+static void ten_calls(struct lab *l, int i)
+{
+	char key[64], text[128], want[64];
+	struct creel_session *s;
+
+	(void)snprintf(key, sizeof(key), "agent:a:s%d", i);
+	s = open_as(l, key, NULL);
+	for (int k = 0; k < 10; k++) {
+		(void)snprintf(text, sizeof(text), "echo %d-%d; cat /tmp/who 2>/dev/null; echo %d > /tmp/who",
+			       i, k, i);
+		(void)snprintf(want, sizeof(want), k ? "%d-%d\n%d\n" : "%d-%d\n", i, k, i);
+		MUST_SAY(sh(l, s, text), want);
+	}
+	(void)creel_close(s);
+}
+
+WITH_LAB(two_hundred_calls_in_twenty_sessions_each_get_their_own_answer, 0)
+{
+	pid_t pids[20];
+	int status;
+
+	for (int i = 0; i < 20; i++) {
+		pids[i] = fork();
+		MUST(pids[i] >= 0);
+		if (pids[i] == 0) {
+			l->g = lab_engine(l);
+			ten_calls(l, i);
+			(void)creel_engine_free(l->g);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 20; i++)
+		MUST(waitpid(pids[i], &status, 0) == pids[i] && status == 0);
+	MUST(look(l).alive == 20);
+}
+
+/* Eight processes want the same sandbox at the same moment: one makes it, and all use it. */
+WITH_LAB(who_comes_at_the_same_time_shares_one_sandbox, 0)
+{
+	pid_t pids[8];
+	int status;
+
+	for (int i = 0; i < 8; i++) {
+		pids[i] = fork();
+		MUST(pids[i] >= 0);
+		if (pids[i] == 0) {
+			struct creel_session *s;
+
+			l->g = lab_engine(l);
+			s = open_as(l, "agent:a:one", NULL);
+			(void)sh(l, s, "echo x >> /tmp/all");
+			(void)creel_close(s);
+			(void)creel_engine_free(l->g);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 8; i++)
+		MUST(waitpid(pids[i], &status, 0) == pids[i] && status == 0);
+	MUST(look(l).n == 1);
+	MUST_SAY(sh(l, open_as(l, "agent:a:one", NULL), "wc -l < /tmp/all"), "8\n");
+}
+
+/* The maker of a sandbox is killed at any moment: the next one takes over, and nothing is left behind. */
+WITH_LAB(who_is_killed_while_he_makes_a_sandbox_is_in_nobodys_way, 0)
+{
+	for (int i = 0; i < 6; i++) {
+		const struct timespec when = { .tv_nsec = i * 4000000 };
+		struct creel_session *s;
+		pid_t pid = fork();
+		int status;
+
+		MUST(pid >= 0);
+		if (pid == 0) {
+			l->g = lab_engine(l);
+			put_mark(l, 1);
+			_exit(0);
+		}
+		(void)nanosleep(&when, NULL);
+		(void)kill(pid, SIGKILL);
+		MUST(waitpid(pid, &status, 0) == pid);
+		s = open_as(l, "agent:a:one", NULL);
+		(void)sh(l, s, "true");
+		(void)creel_close(s);
+		MUST(look(l).n == 1);
+		lab_end_all(l);
+		MUST(look(l).n == 0);
+	}
+}
+
+TEST_MAIN()

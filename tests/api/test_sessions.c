@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What sessions share and what they do not, and how long it lasts. */
+#include "lab.h"
+
+BOTH_WAYS(two_sessions_see_nothing_of_each_other)
+{
+	struct creel_session_options with_env = CREEL_SESSION_INIT;
+	const char *const env[] = { "MINE=only-mine" };
+	struct creel_session *a, *b;
+
+	with_env.env = env;
+	with_env.n_env = 1;
+	a = open_with(l, "agent:a:one", &with_env);
+	b = open_as(l, "agent:a:two", NULL);
+	MUST_SAY(sh(l, a, "echo secret > /tmp/x; echo secret > kept; echo $MINE"), "only-mine\n");
+	MUST_SAY(sh(l, b, "ls /tmp; ls; echo $MINE"), "\n");
+	MUST_SAY(sh(l, a, "cat kept /tmp/x"), "secret\nsecret\n");
+	MUST_SAY(sh(l, b, "ps -e | grep -c sleep; true"), "0\n");
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
+WITH_LAB(processes_of_one_session_are_not_seen_by_another, 0)
+{
+	struct creel_session *a = open_as(l, "agent:a:one", NULL), *b = open_as(l, "agent:a:two", NULL);
+
+	(void)call(l, a, "exec", "{\"command\":\"sleep 62.5\",\"background\":true}", CREEL_CALL_OK);
+	MUST_SAY(sh(l, a, "pgrep -x sleep | wc -l"), "1\n");
+	MUST_SAY(sh(l, b, "pgrep -x sleep | wc -l"), "0\n");
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
+/* One sandbox for all sessions of an agent, or for everybody: the same /tmp, and the same workspace. */
+static void check_shared(struct lab *l, const char *scope, const char *other, int shared)
+{
+	struct creel_session_options o = CREEL_SESSION_INIT;
+	struct creel_session *a, *b;
+
+	o.scope = scope;
+	a = open_with(l, "agent:a:one", &o);
+	b = open_with(l, other, &o);
+	(void)sh(l, a, "echo $PPID > /tmp/mark; echo w > mark");
+	MUST_SAY(sh(l, b, "ls /tmp; ls"), shared ? "mark\nmark\n" : "");
+	(void)creel_close(a);
+	(void)creel_close(b);
+	lab_end_all(l);
+}
+
+WITH_LAB(scope_agent_shares_among_sessions_of_one_agent_alone, 0)
+{
+	check_shared(l, "agent", "agent:a:two", 1);
+	check_shared(l, "agent", "agent:b:one", 0);
+}
+
+WITH_LAB(scope_shared_shares_with_everybody_and_scope_session_with_nobody, 0)
+{
+	check_shared(l, "session", "agent:a:two", 0);
+	check_shared(l, "shared", "agent:b:one", 1);
+}
+
+BOTH_WAYS(private_layers_and_workspaces_outlive_the_sandbox)
+{
+	static const char *const ways[] = { "overlay", "none" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct creel_session *s = open_as(l, "agent:a:one", ways[i]);
+
+		(void)sh(l, s, "echo kept > file; echo gone > /tmp/file; mkdir -p d && touch d/e");
+		(void)creel_close(s);
+		lab_end_all(l);
+		s = open_as(l, "agent:a:one", ways[i]);
+		MUST_SAY(sh(l, s, "cat file; ls d; ls /tmp"), "kept\ne\n");
+		(void)sh(l, s, "rm -r file d");
+		(void)creel_close(s);
+		lab_end_all(l);
+		s = open_as(l, "agent:a:one", ways[i]);
+		MUST_SAY(sh(l, s, "ls"), "");
+		(void)creel_close(s);
+		lab_end_all(l);
+	}
+	MUST(access("file", F_OK) < 0); /* the host's own tree never changed */
+}
+
+BOTH_WAYS(a_job_has_a_sandbox_of_its_own_and_leaves_nothing)
+{
+	struct creel_session_options o = CREEL_SESSION_INIT;
+	struct creel_session *s;
+	char path[128];
+	DIR *d;
+	int n = 0;
+
+	o.scope = "job";
+	o.workspace_access = "overlay";
+	s = open_with(l, "agent:a:one", &o);
+	MUST_SAY(sh(l, s, "echo x > /tmp/a; echo y > b; ls /tmp ."), ".:\nb\n\n/tmp:\na\n");
+	MUST_SAY(sh(l, s, "ls /tmp ."), ".:\n\n/tmp:\n");
+	(void)creel_close(s);
+	(void)snprintf(path, sizeof(path), "%s/live", l->state);
+	d = opendir(path);
+	MUST(d);
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	MUST(n == 2);
+}
+
+static void put_secrets(struct lab *l)
+{
+	static char set[160];
+	char path[128];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/secrets", l->dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	MUST(fd >= 0 && write(fd, "API_TOKEN=tr0ub4dor-and-3\n", 26) == 26);
+	(void)close(fd);
+	(void)snprintf(set, sizeof(set), "env.secretsFile=%s", path);
+	l->set[l->n_set++] = set;
+	l->set[l->n_set++] = "env.secrets=API_TOKEN";
+	l->set[l->n_set++] = "env.secret_scope=both";
+	lab_again(l, "mode.when=all");
+}
+
+BOTH_WAYS(a_secret_reaches_the_call_and_no_record)
+{
+	struct creel_session *s;
+	struct creel_error e;
+	char path[128], *json = NULL;
+
+	put_secrets(l);
+	s = open_as(l, "agent:main:main", "rw");
+	MUST_SAY(sh(l, s, "echo $API_TOKEN"), "tr0ub4dor-and-3\n");
+	(void)call(l, s, "exec", "{\"command\":\"echo tr0ub4dor-and-3\"}", CREEL_CALL_OK);
+	MUST(creel_decide(s, "exec", "{\"command\":\"env\"}", &json, &e) == 1);
+	MUST_HOLD(json, "API_TOKEN");
+	MUST(!strstr(json, "tr0ub4dor"));
+	creel_free(json);
+	(void)snprintf(path, sizeof(path), "%s/audit/audit.jsonl", l->state);
+	MUST_HOLD(slurp(path), "${API_TOKEN}");
+	MUST(!strstr(slurp(path), "tr0ub4dor"));
+	(void)snprintf(path, sizeof(path), "%s/registry/registry.db-wal", l->state);
+	MUST(!strstr(slurp(path), "tr0ub4dor"));
+	(void)creel_close(s);
+}
+
+WITH_LAB(a_call_with_secrets_is_apart_from_others_in_its_sandbox, 0)
+{
+	struct creel_session *s;
+
+	put_secrets(l);
+	s = open_as(l, "agent:main:main", "rw");
+	(void)call(l, s, "exec", "{\"command\":\"sleep 62.75\",\"background\":true}", CREEL_CALL_OK);
+	MUST_SAY(sh(l, s, "cat /proc/$(pgrep -x sleep)/environ 2>/dev/null | grep -c API_TOKEN; true"),
+		 "0\n");
+	(void)creel_close(s);
+}
+
+WITH_LAB(ready_sandboxes_are_used_once_and_bounded, CREEL_OWN)
+{
+	struct creel_session *a, *b;
+	struct creel_error e;
+
+	l->pool = 2;
+	lab_again(l, NULL);
+	a = open_as(l, "agent:a:one", "rw");
+	MUST(creel_pool_fill(a, &e) == 2);
+	MUST(creel_pool_fill(a, &e) == 2);
+	(void)sh(l, a, "echo mine > /tmp/a");
+	b = open_as(l, "agent:a:two", "rw");
+	MUST_SAY(sh(l, b, "ls /tmp"), "");
+	(void)sh(l, b, "echo mine > /tmp/b");
+	MUST_SAY(sh(l, a, "ls /tmp"), "a\n");
+	(void)creel_close(a);
+	MUST(creel_pool_fill(b, &e) == 2); /* what was used is not given back */
+	a = open_as(l, "agent:a:one", "rw");
+	MUST_SAY(sh(l, a, "ls /tmp"), "");
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
+static int env_number(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? atoi(text) : otherwise;
+}
+
+static long memory_kib(void)
+{
+	const char *at = strstr(slurp("/proc/self/status"), "VmRSS:");
+
+	return at ? strtol(at + 6, NULL, 10) : 0;
+}
+
+static void mixed(struct lab *l, struct creel_session *s, int i)
+{
+	char args[256];
+
+	switch (i % 5) {
+	case 0:
+		(void)snprintf(args, sizeof(args), "{\"command\":\"echo %d > f%d\"}", i, i % 7);
+		(void)call(l, s, "exec", args, CREEL_CALL_OK);
+		break;
+	case 1:
+		(void)snprintf(args, sizeof(args), "{\"command\":[\"cat\",\"f%d\"]}", (i - 1) % 7);
+		(void)call(l, s, "exec", args, CREEL_CALL_OK);
+		break;
+	case 2:
+		(void)call(l, s, "exec", "{\"command\":\"exit 5\"}", CREEL_CALL_FAILED);
+		break;
+	case 3:
+		(void)call(l, s, "exec", "{\"command\":[\"/usr/bin/true\"]}", CREEL_CALL_OK);
+		break;
+	default:
+		(void)call(l, s, "no_such_tool", "{}", CREEL_CALL_REFUSED);
+	}
+}
+
+/* CREEL_LONG=10000 for the whole of it. */
+BOTH_WAYS(a_long_session_grows_neither_in_memory_nor_in_descriptors)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", "rw");
+	int n = env_number("CREEL_LONG", 300), fds;
+	long kib;
+
+	for (int i = 0; i < 100; i++)
+		mixed(l, s, i);
+	fds = lab_count_fds();
+	kib = memory_kib();
+	for (int i = 0; i < n; i++)
+		mixed(l, s, i);
+	MUST(lab_count_fds() == fds);
+	MUST(memory_kib() - kib < 2048);
+	(void)creel_close(s);
+}
+
+TEST_MAIN()
