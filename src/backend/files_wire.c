@@ -117,7 +117,7 @@ static int hear(struct files_wire *w, struct coming *c)
 	struct msghdr m = { .msg_iov = iov,
 			    .msg_iovlen = 2,
 			    .msg_control = &control,
-			    .msg_controllen = sizeof(control.room) };
+			    .msg_controllen = CMSG_LEN(sizeof(int)) }; /* with its padding two would fit */
 	ssize_t n = receive(w, &m);
 
 	c->fd = FD_NONE;
