@@ -182,8 +182,8 @@ static bool is_untouched(int private, const char *upper)
 	struct stat st, above;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && fstat(private, &above) == 0 && st.st_mode == above.st_mode &&
-	       st.st_uid == above.st_uid && st.st_gid == above.st_gid && has_no_names(fd) &&
-	       inode_flags(fd) == inode_flags(private) && is_empty(fd);
+	       st.st_uid == above.st_uid && st.st_gid == above.st_gid && st.st_size <= above.st_size &&
+	       has_no_names(fd) && inode_flags(fd) == inode_flags(private) && is_empty(fd);
 }
 
 /* 0: it is somebody's next. */

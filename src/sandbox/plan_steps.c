@@ -226,6 +226,8 @@ static void add_limits(struct plan_build *b)
 		add_x(b, STEP_RLIMIT, STR("nproc"), RLIMIT_NPROC, p->pids);
 	add_x(b, STEP_RLIMIT, STR("memlock"), RLIMIT_MEMLOCK, 8ull << 20);
 	add_x(b, STEP_RLIMIT, STR("msgqueue"), RLIMIT_MSGQUEUE, 819200);
+	/* Timers take one each. Counted for the caller, too: when all are taken, no process of his can make a timer. */
+	add_x(b, STEP_RLIMIT, STR("sigpending"), RLIMIT_SIGPENDING, 1024);
 	/* A user who may run at real-time priority does not lend that to a payload. */
 	add_x(b, STEP_RLIMIT, STR("rtprio"), RLIMIT_RTPRIO, 0);
 	add_x(b, STEP_RLIMIT, STR("nice"), RLIMIT_NICE, 0);

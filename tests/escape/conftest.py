@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREEL = pathlib.Path(os.environ.get("CREEL_BIN", ROOT / "build/main/src/cli/creel"))
 PROGRAMS = pathlib.Path(os.environ.get("CREEL_ATTACKS", CREEL.parents[2] / "tests/escape"))
 MUST_WORK = bool(os.environ.get("CREEL_MUST_WORK"))
-ATTACKS = ["files", "flip", "hog", "ipc", "kernel", "numbers", "procs", "race", "term", "threads", "uring", "walls"]
+ATTACKS = ["files", "flip", "hog", "ipc", "kernel", "numbers", "procs", "race", "shares", "term", "threads", "uring", "walls"]
 ORDINARY = 12345  # a user that exists in no passwd
 IS_ROOT = os.getuid() == 0
 DELEGATED = os.environ.get("CREEL_TEST_CGROUP") if IS_ROOT else None  # a cgroup v2 directory that the ordinary user has been given

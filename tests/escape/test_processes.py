@@ -237,7 +237,7 @@ def test_e28_no_priority_can_be_taken(box):
     assert result.notes() == ["0 0", "0 0"], result
 
 
-LIMITS = {"fsize": 1, "core": 4, "nofile": 7, "nproc": 6, "memlock": 8, "msgqueue": 12}
+LIMITS = {"fsize": 1, "core": 4, "nofile": 7, "nproc": 6, "memlock": 8, "sigpending": 11, "msgqueue": 12}
 
 
 def test_e28_limits_cannot_be_raised(light):

@@ -44,6 +44,8 @@ TRACES = {
     "removed": ("rm there", "cat there", "there"),
     "mode": ("chmod 755 .; chmod 700 .; chmod 0711 .", "stat -c %a .", None),
     "sticky": ("chmod +t .", "stat -c %a .", None),
+    "times": ("touch -m -d @1111111111.123 .; touch -a -d @999999999.5 .", "test $(stat -c %Y .) -gt 1111111111 -a $(stat -c %X .) -gt 1111111111; echo $?", "0"),
+    "size": ("i=0; while [ $i -lt 300 ]; do : >a-name-that-takes-room-in-the-directory-$i; i=$((i+1)); done; rm a-name-*", "stat -c %s .", None),
     "name": ("python3 -c 'import os; os.setxattr(\".\", \"user.trace\", b\"1\")'",
              "python3 -c 'import os; print(os.listxattr(\".\"))'", "[]"),
     "look-alike": ("python3 -c 'import os; os.setxattr(\".\", \"user.overlay.uuid\", b\"1\")'",

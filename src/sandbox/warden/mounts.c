@@ -234,14 +234,17 @@ long do_proc(struct warden *w, const struct step *s)
 {
 	const char *options[] = { "hidepid", "invisible", NULL };
 	const char *target = plan_str(w, s->a);
-	long r = make_target(w, target, false);
+	long r = make_target(w, target, false), m;
 
-	if (r >= 0)
-		r = attach_at(
-			w,
-			new_mount("proc", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC),
-			target);
-	return told(w, r, "mount proc", target);
+	if (r < 0)
+		return told(w, r, "mount proc", target);
+	m = new_mount("proc", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	r = m < 0 ? m : userns_limit((int)m);
+	if (m >= 0 && r < 0) {
+		SYS1(close, m);
+		return told(w, r, "limit the user namespace in", target);
+	}
+	return told(w, attach_at(w, m, target), "mount proc", target);
 }
 
 /* A copy of something in the new root, ready to be attached once more. */
@@ -294,7 +297,8 @@ long do_readonly(struct warden *w, const struct step *s)
 
 long do_devpts(struct warden *w, const struct step *s)
 {
-	const char *options[] = { "ptmxmode", "0666", "mode", "620", NULL };
+	/* All containers of the host share what is left beside 1024 for the host itself: one must not take it all. */
+	const char *options[] = { "ptmxmode", "0666", "mode", "620", "max", "256", NULL };
 	const char *target = plan_str(w, s->a);
 	long r = make_target(w, target, false);
 

@@ -170,6 +170,9 @@ static long take(struct warden *w, long spare, const char *from, const char *upp
 	if (r >= 0 && (!same((int)fd, &st) || !is_given(w, (int)fd, "") || !is_given(w, (int)fd, upper) ||
 		       !is_given(w, (int)fd, work)))
 		r = -ESTALE;
+	/* Now, as if it had just been made: a command may have set other times, and the next could read them there. */
+	if (r >= 0)
+		r = SYS4(utimensat, fd, upper, 0, AT_SYMLINK_NOFOLLOW);
 	if (r >= 0)
 		r = set_aside((int)fd, work);
 	if (r >= 0)

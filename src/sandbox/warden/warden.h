@@ -138,6 +138,7 @@ _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what)
 
 /* userns.c */
 long userns_map_self(const struct plan_header *p);
+long userns_limit(int proc); /* a descriptor of /proc, while it can be written to */
 
 /* time.c: before we cannot be dumped, while we have capabilities */
 long time_unshare(struct warden *w);

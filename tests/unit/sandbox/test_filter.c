@@ -147,7 +147,8 @@ static const struct {
 
 /* Known, and answered as if they were not. */
 static const char *const absent[] = {
-	"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
+	"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit", "io_getevents", "io_pgetevents",
+	"io_cancel", "io_destroy",
 	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "open_tree_attr", "move_mount", "mount_setattr",
 	"openat2", "epoll_ctl_old", "epoll_wait_old", "statmount", "listmount", "file_getattr", "file_setattr", "uprobe", "listns",
 };

@@ -467,6 +467,7 @@ TEST(plan_sets_the_limits_of_the_profile)
 		{ "rtprio", RLIMIT_RTPRIO, 0 },
 		{ "nice", RLIMIT_NICE, 0 },
 		{ "msgqueue", RLIMIT_MSGQUEUE, 819200 },
+		{ "sigpending", RLIMIT_SIGPENDING, 1024 },
 	};
 	WORLD(w);
 
