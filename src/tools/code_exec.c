@@ -2,13 +2,14 @@
 /*
  * code_exec: a text in a language, run by its interpreter. A short one is an argument, so that policy and whoever reads the audit log
  * see it. One that is longer than the kernel takes comes first on standard input, where the interpreter is told to read exactly
- * that many bytes; what the program reads itself follows.
+ * that many bytes; what the program reads itself follows. With `session` it is run by an interpreter that stays.
  */
-#include "tools/program.h"
+#include "tools/interpreter.h"
 
 #include <stdio.h>
 
 #define INLINE_MAX ((size_t)120 << 10)
+#define SESSION_MAX ((size_t)JOBS_INPUT_MAX - 1024)
 
 /* Each is told the number of bytes in its first argument, reads no byte more than that, and takes the argument away. */
 #define PYTHON_BOOT                                                             \
@@ -31,10 +32,16 @@
 static const struct language {
 	const char *names; /* a space between two */
 	const char *program, *flag, *boot, *before_args;
+	struct interpreter stays;
 } languages[] = {
-	{ "python py python3", "python3", "-c", PYTHON_BOOT, NULL },
-	{ "javascript js node", "node", "-e", "(0, eval)(" NODE_BOOT ")", "--" },
-	{ "bash sh shell", "bash", "-c", BASH_BOOT, "bash" },
+	{ "python py python3", "python3", "-c", PYTHON_BOOT, NULL, { "python", interpreter_python } },
+	{ "javascript js node",
+	  "node",
+	  "-e",
+	  "(0, eval)(" NODE_BOOT ")",
+	  "--",
+	  { "javascript", interpreter_node } },
+	{ "bash sh shell", "bash", "-c", BASH_BOOT, "bash", { "bash", interpreter_bash } },
 };
 
 static const struct language *find_language(struct str name)
@@ -73,6 +80,18 @@ static int build(struct arena *a, const struct language *l, struct str code, con
 	return 0;
 }
 
+/* The interpreter is what policy judges: it is started with this, once, and is given the texts later. */
+static int ask_session(struct arena *a, const struct language *l, const struct tool_in *in,
+		       struct tool_ask *ret, struct err *e)
+{
+	if (in->v[SCRIPT_ARGS] || in->v[SCRIPT_STDIN] || in->v[SCRIPT_WORKDIR])
+		return err_set(e, ERR_USAGE, "args, stdin and workdir are not for an interpreter that stays");
+	if (tools_str(in, SCRIPT_CODE).n > SESSION_MAX)
+		return err_set(e, ERR_LIMIT, "'code' has %zu bytes, and an interpreter that stays takes %zu",
+			       tools_str(in, SCRIPT_CODE).n, SESSION_MAX);
+	return build(a, l, str_z(l->stays.driver), NULL, &ret->argv, e);
+}
+
 int tool_code_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e)
 {
 	struct str name = tools_str(in, SCRIPT_LANGUAGE), code = tools_str(in, SCRIPT_CODE);
@@ -86,6 +105,8 @@ int tool_code_exec_ask(struct arena *a, const struct tool_in *in, struct tool_as
 		return err_set(e, ERR_USAGE, "'code' holds a NUL byte");
 	ret->has_timeout = in->v[SCRIPT_TIMEOUT] != NULL;
 	ret->timeout_s = (uint64_t)tools_int(in, SCRIPT_TIMEOUT, 0);
+	if (tools_bool(in, SCRIPT_SESSION))
+		return ask_session(a, l, in, ret, e);
 	return build(a, l, code, in->v[SCRIPT_ARGS], &ret->argv, e);
 }
 
@@ -96,6 +117,11 @@ int tool_code_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w
 			     .has_input = in->v[SCRIPT_STDIN] != NULL,
 			     .input = text };
 
+	if (tools_bool(in, SCRIPT_SESSION))
+		return interpreter_run(x, &find_language(tools_str(in, SCRIPT_LANGUAGE))->stays, code,
+				       tools_bool(in, SCRIPT_RESET), w, e);
+	if (tools_bool(in, SCRIPT_RESET))
+		return err_set(e, ERR_USAGE, "'reset' is for 'session'");
 	if (code.n > INLINE_MAX) {
 		char *both = arena_alloc(x->arena, code.n + text.n, 1);
 

@@ -110,6 +110,8 @@ static const struct tool_arg code_exec_args[] = {
 	[SCRIPT_STDIN]       = { "stdin",      "input",      TOOL_STR,  false, 0, PROGRAM_INPUT_MAX, "what it reads; nothing unless given" },
 	[SCRIPT_WORKDIR]     = { "workdir",    "cwd",        TOOL_STR,  false, 0, PATH_LONGEST,      "where; the workspace unless given" },
 	[SCRIPT_TIMEOUT]     = { "timeout",    "timeout_s timeoutSeconds", TOOL_NUM, false, 0, NUMBER_MAX, "seconds, as far as policy allows" },
+	[SCRIPT_SESSION]     = { "session",    "state",      TOOL_BOOL, false, ANY,                  "in an interpreter that stays: what was defined is there for the next call" },
+	[SCRIPT_RESET]       = { "reset",      NULL,         TOOL_BOOL, false, ANY,                  "session: in a new one" },
 };
 static const struct tool_arg git_args[] = {
 	[GIT_COMMAND]        = { "command",    "cmd args",   TOOL_COMMAND, true,  0, PROGRAM_BYTES_MAX, "git's arguments, with or without git in front" },
@@ -169,7 +171,7 @@ static const struct tool table[] = {
 	  "80000 characters of each stream, 60 seconds",
 	  "runs a program as sandbox-guard's callers ask for it: no shell, in the workspace", tool_shell_exec, tool_shell_exec_ask },
 	{ "code_exec", NULL, RUNS, ARGS(code_exec_args),
-	  "as exec; code of 64 MiB",
+	  "as exec; code of 64 MiB, with session 1 MiB",
 	  "runs a text with python3, node or bash", tool_code_exec, tool_code_exec_ask },
 	{ "git", NULL, RUNS | CAP_BIT(CAP_VCS), ARGS(git_args),
 	  "as exec",

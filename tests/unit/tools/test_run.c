@@ -164,8 +164,6 @@ WITH_CALLER(code_exec_runs_each_language_with_arguments_and_input)
 	MUST(memmem(member(c, "stderr")->s.p, member(c, "stderr")->s.n, "SyntaxError", 11));
 	must_refuse(c, "code_exec", "{language: 'ruby', code: ''}", ERR_USAGE, "python, javascript or bash");
 	must_refuse(c, "code_exec", "{language: 'py', code: 'a\\u0000b'}", ERR_USAGE, "NUL");
-	must_refuse(c, "code_exec", "{language: 'py', code: 'pass', session: true}", ERR_USAGE,
-		    "unknown argument");
 }
 
 /* More than an argument can hold: a comment of 3 MB before the code. */
