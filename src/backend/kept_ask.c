@@ -70,7 +70,7 @@ int kept_put_call(struct buf *b, const struct box_call *call, struct str text, s
 	if (call->argv.n > KEEPER_ARGS_MAX || call->env.n > KEEPER_ARGS_MAX)
 		return err_set(e, ERR_LIMIT, "%zu arguments and %zu variables: at most %u of each",
 			       call->argv.n, call->env.n, KEEPER_ARGS_MAX);
-	whole = put_list(b, call->argv) & put_list(b, call->env) &
+	whole = put_list(b, call->argv) && put_list(b, call->env) &&
 		put_list(b, (struct strs){ places, text.p ? 3 : 2 });
 	if (!whole)
 		return err_set(e, ERR_USAGE, "an argument, a variable or a path holds a NUL byte");

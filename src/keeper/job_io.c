@@ -5,6 +5,7 @@
  */
 #include "keeper/keeper_priv.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
