@@ -19,28 +19,29 @@ static struct call *find(struct keeper *k, uint64_t id)
 /* ---- asking ---- */
 
 /* Pid 1 takes no request while it has something to tell that nobody hears. */
-static void give_way(struct keeper *k)
+bool call_patient(struct keeper *k, int *tries)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
+	if (++*tries > PATIENCE || k->gone)
+		return false;
 	calls_hear(k);
 	(void)nanosleep(&pause, NULL);
+	return !k->gone;
 }
 
 int call_begin(struct keeper *k, const struct box_call *bc, struct call *as, struct err *e)
 {
 	struct call *slot = k->n_calls < KEEPER_CALLS_MAX ? find(k, 0) : NULL;
-	int r = -EAGAIN;
+	int tries = 0, r;
 
 	if (!slot || k->gone) {
 		(void)err_set(e, ERR_LIMIT, "%u calls run in this sandbox already", KEEPER_CALLS_MAX);
 		return -EAGAIN;
 	}
-	for (int i = 0; i < PATIENCE && r == -EAGAIN && !k->gone; i++) {
+	do
 		r = k->box->ops->exec(k->box, bc, &as->id, e);
-		if (r == -EAGAIN)
-			give_way(k);
-	}
+	while (r == -EAGAIN && call_patient(k, &tries));
 	if (r < 0)
 		return r;
 	slot = find(k, 0); /* others may have ended meanwhile, none has begun */
@@ -54,13 +55,11 @@ int call_begin(struct keeper *k, const struct box_call *bc, struct call *as, str
 int call_signal(struct keeper *k, uint64_t id, int signo, bool tree, struct err *e)
 {
 	const struct box_ops *ops = k->box->ops;
-	int r = -EAGAIN;
+	int tries = 0, r;
 
-	for (int i = 0; i < PATIENCE && r == -EAGAIN && !k->gone; i++) {
+	do
 		r = tree ? ops->cancel(k->box, id, signo, e) : ops->signal(k->box, id, signo, e);
-		if (r == -EAGAIN)
-			give_way(k);
-	}
+	while (r == -EAGAIN && call_patient(k, &tries));
 	return r;
 }
 

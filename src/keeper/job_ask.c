@@ -22,11 +22,14 @@ static void put_job(struct buf *b, struct job *j)
 	buf_put(b, (struct str){ .p = (const char *)&w, .n = sizeof(w) });
 }
 
+/* Who asks for its removal hears of it when its logs are gone. */
 static void reply_job(struct client *c, uint32_t op, uint64_t id, struct job *j)
 {
 	char room[sizeof(struct keeper_job) + 16];
 	struct buf b;
 
+	for (unsigned s = 0; op == KEEPER_JOB_REMOVE && s < JOBS_STREAMS_; s++)
+		log_drop(j, s);
 	buf_init_on(&b, sizeof(room), room, sizeof(room));
 	put_job(&b, j);
 	client_reply(c, op, id, buf_str(&b), FD_NONE);

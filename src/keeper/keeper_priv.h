@@ -83,6 +83,8 @@ struct call {
 	bool cancel; /* still to be asked for */
 };
 
+/* After -EAGAIN: whether to try again, after what the box has to say was heard. */
+bool call_patient(struct keeper *k, int *tries);
 /* Asks the box, which may be busy for a moment. ERR_LIMIT when it stays so. */
 int call_begin(struct keeper *k, const struct box_call *bc, struct call *as, struct err *e);
 int call_signal(struct keeper *k, uint64_t id, int signo, bool tree, struct err *e);

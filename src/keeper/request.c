@@ -129,13 +129,16 @@ static void take_stat(struct asking *a)
 static void take_files(struct asking *a)
 {
 	struct err e = { 0 }, ignored;
-	int socket = FD_NONE;
+	int socket = FD_NONE, patience = 0, r;
 
 	/* The one before is not wanted any more; where the payload has stopped it, it does not see that itself. */
 	if (a->c->clerk)
 		(void)call_signal(a->k, a->c->clerk, 0, true, &ignored);
 	a->c->clerk = 0;
-	if (native_clerk(a->k->box, &socket, &a->c->clerk, &e) < 0)
+	do
+		r = native_clerk(a->k->box, &socket, &a->c->clerk, &e);
+	while (r == -EAGAIN && call_patient(a->k, &patience));
+	if (r < 0)
 		refuse(a, &e);
 	else
 		client_reply(a->c, a->h->msg, a->h->id, STR(""), socket);
