@@ -199,12 +199,12 @@ static void mixed(struct lab *l, struct creel_session *s, int i)
 
 	switch (i % 5) {
 	case 0:
-		(void)snprintf(args, sizeof(args), "{\"command\":\"echo %d > f%d\"}", i, i % 7);
-		(void)call(l, s, "exec", args, CREEL_CALL_OK);
+		(void)snprintf(args, sizeof(args), "{\"path\":\"f%d\",\"content\":\"%d\"}", i % 7, i);
+		(void)call(l, s, "write", args, CREEL_CALL_OK);
 		break;
 	case 1:
-		(void)snprintf(args, sizeof(args), "{\"command\":[\"cat\",\"f%d\"]}", (i - 1) % 7);
-		(void)call(l, s, "exec", args, CREEL_CALL_OK);
+		(void)snprintf(args, sizeof(args), "{\"path\":\"f%d\"}", (i - 1) % 7);
+		(void)call(l, s, "read", args, CREEL_CALL_OK);
 		break;
 	case 2:
 		(void)call(l, s, "exec", "{\"command\":\"exit 5\"}", CREEL_CALL_FAILED);
