@@ -186,19 +186,23 @@ static size_t put_env(struct str *v, size_t n, struct str item)
 }
 
 /* In a sandbox what was decided; on the host the caller's own, as any program that it starts. A session's own variables count last. */
-static int fill_env(struct trip *t, const struct secret_env *given, struct err *e)
+static int fill_env(struct trip *t, char *const *from, struct err *e)
 {
-	char *const *from = t->s->on_host ? t->g->input.environ : given->v;
-	size_t n = 0, max = t->s->env.n;
+	const struct decision *d = t->d;
+	size_t n = 0, max = t->s->env.n + d->n_env;
 	struct str *v;
 
-	for (char *const *p = from; *p; p++)
+	for (char *const *p = from; p && *p; p++)
 		max++;
 	v = ARENA_ARRAY(t->a, struct str, max);
-	if (!v)
-		return err_set(e, ERR_LIMIT, "the environment is too large");
-	for (char *const *p = from; *p; p++)
+	for (char *const *p = from; v && p && *p; p++)
 		v[n++] = str_z(*p);
+	for (size_t i = 0; v && !from && i < d->n_env; i++)
+		if (d->env[i].state == ENV_SET)
+			v[n++] = arena_printf(t->a, "%.*s=%.*s", (int)d->env[i].name.n, d->env[i].name.p,
+					      (int)d->env[i].value.n, d->env[i].value.p);
+	if (!v || t->a->failed)
+		return err_set(e, ERR_LIMIT, "the environment is too large");
 	for (size_t i = 0; i < t->s->env.n; i++)
 		n = put_env(v, n, t->s->env.v[i]);
 	t->programs.env = (struct strs){ .v = v, .n = n };
@@ -253,10 +257,13 @@ static int run_tool(struct trip *t, struct err *e)
 			      .deadline_ms = clock_deadline(d->limits.timeout_s * 1000),
 			      .programs = &t->programs };
 	struct jsonw w;
-	int r = secrets_env(t->g->secrets, d, &env, e);
+	int r = 0;
 
+	/* Values that are secret lie in memory that is wiped; where there are none, that would be for nothing. */
+	if (gives_secrets(t))
+		r = secrets_env(t->g->secrets, d, &env, e);
 	if (r >= 0)
-		r = fill_env(t, &env, e);
+		r = fill_env(t, t->s->on_host ? t->g->input.environ : env.v, e);
 	/* Who runs programs needs nobody to open files for him. */
 	if (r >= 0 && !(t->tool->needs & CAP_BIT(CAP_PROC_EXEC)))
 		r = t->s->box->ops->files(t->s->box, &x.files, e);

@@ -14,6 +14,11 @@
 	((size_t)2 << 20) /* more than a pipe holds: one that is still filled is not emptied for ever */
 #define LATE_MS 10000u    /* the box ends a call at its deadline; this long after it we ask it to */
 #define TTY_EMPTY_MS 20u  /* a terminal that nobody has open at the moment says EIO */
+/*
+ * So long only the end is waited for: a program that ends by then, as most do, has left what it wrote in the pipes, and would have woken us twice
+ * to say that it closed them. Who writes more than a pipe holds waits for us as long, once.
+ */
+#define QUIET_MS 2u
 #define END_OF_INPUT "\x04"
 
 struct collector {
@@ -26,6 +31,7 @@ struct collector {
 	struct str rest; /* of the input */
 	unsigned ends;   /* how often a terminal is still to be told that there is no more */
 	uint64_t out_again_ms, give_up_ms;
+	uint64_t streams_at_ms; /* until then nobody listens to them */
 	char *chunk;
 	bool deaf; /* the callback wants no more */
 	bool cancelled, ended;
@@ -221,6 +227,8 @@ static int begin(struct collector *c, struct err *e)
 	}
 	if (r < 0)
 		return err_sys(e, -r, "make a pipe");
+	if (!call.pty)
+		c->streams_at_ms = clock_deadline(QUIET_MS);
 	if (call.deadline_ms)
 		c->give_up_ms = clock_deadline(call.deadline_ms + call.grace_ms + LATE_MS);
 	return c->box->ops->exec(c->box, &call, &c->id, e);
@@ -235,14 +243,16 @@ enum { BOX_FD, OUT_FD, ERR_FD, IN_FD, CANCEL_FD, FDS };
 
 static int wait_for_something(struct collector *c, struct pollfd p[static FDS])
 {
-	bool out_waits = c->out_again_ms && clock_mono_ms() < c->out_again_ms;
-	uint64_t until = c->give_up_ms;
+	uint64_t now = clock_mono_ms(), until = c->give_up_ms;
+	bool quiet = now < c->streams_at_ms, out_waits = quiet || (c->out_again_ms && now < c->out_again_ms);
 
-	if (out_waits && c->out_again_ms < until)
+	if (quiet)
+		until = c->streams_at_ms;
+	else if (out_waits && c->out_again_ms < until)
 		until = c->out_again_ms;
 	p[BOX_FD] = (struct pollfd){ .fd = c->box->ops->fd(c->box), .events = POLLIN };
 	p[OUT_FD] = (struct pollfd){ .fd = out_waits ? FD_NONE : c->out, .events = POLLIN };
-	p[ERR_FD] = (struct pollfd){ .fd = c->err, .events = POLLIN };
+	p[ERR_FD] = (struct pollfd){ .fd = quiet ? FD_NONE : c->err, .events = POLLIN };
 	p[IN_FD] = (struct pollfd){ .fd = out_waits && c->in == c->out ? FD_NONE : c->in, .events = POLLOUT };
 	p[CANCEL_FD] = (struct pollfd){ .fd = c->cancelled ? FD_NONE : c->s->cancel_fd, .events = POLLIN };
 	return poll(p, FDS, clock_poll_ms(until)) < 0 && errno != EINTR ? -errno : 0;
