@@ -291,24 +291,35 @@ static int native_files(struct box *b, struct files **ret, struct err *e)
 	return 0;
 }
 
-static int await_stat(struct native *n, struct serve_event *ret, struct err *e)
+/* Waits until something can be heard, or asked; what is heard and is no answer is kept for next(). */
+static int pump(struct native *n, short events, uint64_t end, struct serve_event *ret, struct err *e)
+{
+	struct pollfd p = { .fd = warm_fd(&n->warm), .events = events };
+	struct box_event ev;
+	int r = hear(n, false, &ev, ret, e);
+
+	if (r == -EAGAIN && poll(&p, 1, clock_poll_ms(end)) == 0)
+		return err_set(e, ERR_LIMIT, "the sandbox did not answer within %u ms", STAT_MS);
+	if (r == 1 && events_put(&n->later, &ev) < 0)
+		return err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
+	return r == -EAGAIN ? 0 : r;
+}
+
+static int ask_stat(struct native *n, struct serve_event *ret, struct err *e)
 {
 	uint64_t end = clock_deadline(STAT_MS);
-	struct box_event ev;
+	bool asked = false;
+	int r = 0;
 
-	ret->msg = 0;
-	while (!n->gone && ret->msg != SERVE_REPLY) {
-		struct pollfd p = { .fd = warm_fd(&n->warm), .events = POLLIN };
-		int r = hear(n, false, &ev, ret, e);
-
-		if (r == -EAGAIN && poll(&p, 1, clock_poll_ms(end)) == 0)
-			return err_set(e, ERR_LIMIT, "the sandbox did not answer within %u ms", STAT_MS);
-		if (r < 0 && r != -EAGAIN)
-			return r;
-		if (r == 1 && events_put(&n->later, &ev) < 0)
-			return err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
+	while (!n->gone && r >= 0 && ret->msg != SERVE_REPLY) {
+		if (!asked) {
+			r = warm_ask(&n->warm, SERVE_STAT, e);
+			asked = r >= 0;
+		}
+		if (r >= 0 || r == -EAGAIN)
+			r = pump(n, asked ? POLLIN : POLLIN | POLLOUT, end, ret, e);
 	}
-	return n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended") : 0;
+	return n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended") : r < 0 ? r : 0;
 }
 
 static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
@@ -316,11 +327,8 @@ static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
 	struct native *n = native_of(b);
 	struct serve_event ev = { 0 };
 	struct cgroup_stat c;
-	int r = n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended")
-			: warm_ask(&n->warm, SERVE_STAT, e);
+	int r = ask_stat(n, &ev, e);
 
-	if (r >= 0)
-		r = await_stat(n, &ev, e);
 	if (r < 0)
 		return r;
 	cgroup_stat(&n->cgroup, &c);

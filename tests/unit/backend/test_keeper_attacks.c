@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clients that do not keep to the rules, and processes that are killed in the middle: the keeper serves the others, and nothing is
+ * left of anybody.
+ */
+#include "boxes.h"
+
+#include "backend/kept_dir.h"
+#include "backend/message.h"
+#include "backend/wire_keeper.h"
+
+#include <sys/mman.h>
+#include <sys/un.h>
+
+#define DAEMONS "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; (sleep $MARK &) ; "
+
+/* ---- a client that says what it likes ---- */
+
+static int raw_connect(const struct den *d)
+{
+	struct sockaddr_un a;
+	struct err e = { 0 };
+	int dir = FD_NONE, fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	MUST(kept_dir_open(str_z(d->dir), &dir, &e) == 0);
+	a = kept_dir_socket(dir);
+	MUST(fd >= 0 && connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0);
+	(void)close(dir);
+	return fd;
+}
+
+/* Whether the keeper hangs up; what it says before is read and forgotten. */
+static bool is_hung_up(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char bytes[512];
+	ssize_t n = 1;
+
+	while (n > 0 && poll(&p, 1, 10000) == 1)
+		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+static void send_bytes(int fd, const void *bytes, size_t n)
+{
+	MUST(send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n);
+}
+
+WITH_KEEPER(nonsense_ends_the_connection_and_nothing_else)
+{
+	static char bytes[sizeof(struct keeper_request) + KEEPER_INLINE_MAX + 100];
+	struct keeper_request good = { .version = KEEPER_VERSION, .msg = KEEPER_EXEC, .id = 1, .argc = 1 };
+	const size_t sizes[] = { 1, 8, sizeof(good) - 1, sizeof(good) + 1, sizeof(bytes) };
+
+	memcpy(bytes, &good, sizeof(good));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int fd = raw_connect(d);
+
+		send_bytes(fd, bytes, sizes[i]);
+		MUST(is_hung_up(fd));
+		(void)close(fd);
+	}
+	for (uint32_t msg = 0; msg < 80; msg++) {
+		struct keeper_request h = { .version = KEEPER_VERSION,
+					    .msg = msg,
+					    .id = UINT64_MAX,
+					    .argc = UINT32_MAX,
+					    .envc = UINT32_MAX,
+					    .body = UINT32_MAX,
+					    .flags = UINT32_MAX,
+					    .signal = -1,
+					    .size = UINT64_MAX };
+		int fd = raw_connect(d);
+
+		send_bytes(fd, &h, sizeof(h));
+		MUST(is_hung_up(fd));
+		(void)close(fd);
+	}
+	check_sh(d, "echo still here", 0, "still here\n");
+}
+
+WITH_KEEPER(numbers_that_do_not_grow_and_bodies_that_lie_are_refused)
+{
+	static const char call[] = "true\0/tmp\0/bin:/usr/bin"; /* its last NUL is the array's own */
+	struct keeper_request h = {
+		.version = KEEPER_VERSION, .msg = KEEPER_EXEC, .id = 5, .argc = 1, .body = sizeof(call)
+	};
+	struct message_fds fds = { .n = 1 };
+	struct str head = { (const char *)&h, sizeof(h) }, body = { call, sizeof(call) };
+	int fd = raw_connect(d);
+
+	MUST(message_send(fd, head, body, NULL) == 0 && message_send(fd, head, body, NULL) == 0);
+	MUST(is_hung_up(fd)); /* the same number twice */
+	(void)close(fd);
+	h.argc = 9; /* more strings than there are */
+	fd = raw_connect(d);
+	MUST(message_send(fd, head, body, NULL) == 0 && is_hung_up(fd));
+	(void)close(fd);
+	/* A body in memory that can still be changed. */
+	h = (struct keeper_request){ .version = KEEPER_VERSION,
+				     .msg = KEEPER_EXEC,
+				     .id = 1,
+				     .argc = 1,
+				     .fds = KEEPER_FD_BODY,
+				     .body = sizeof(call) };
+	fds.v[0] = memfd_create("open", MFD_CLOEXEC);
+	MUST(fds.v[0] >= 0 && fd_write_all(fds.v[0], body) == 0);
+	fd = raw_connect(d);
+	MUST(message_send(fd, head, STR(""), &fds) == 0 && is_hung_up(fd));
+	(void)close(fd);
+	(void)close(fds.v[0]);
+	check_sh(d, "echo still here", 0, "still here\n");
+}
+
+WITH_KEEPER(another_version_is_told_so)
+{
+	struct keeper_request h = { .version = KEEPER_VERSION + 1, .msg = KEEPER_STAT, .id = 1 };
+	struct keeper_event ev = { 0 };
+	char text[512] = "";
+	struct message_fds fds;
+	int fd = raw_connect(d);
+
+	send_bytes(fd, &h, sizeof(h));
+	MUST(message_take(fd, MESSAGE_WAIT, &ev, sizeof(ev), text, sizeof(text) - 1, &fds) > 0);
+	MUST(ev.err_kind == ERR_PROTO && strstr(text, "another version") && is_hung_up(fd));
+	(void)close(fd);
+}
+
+/* Many calls, many questions, and nobody listens: the others do not notice. */
+WITH_KEEPER(a_client_that_never_reads_holds_nobody_up)
+{
+	struct keeper_request h = { .version = KEEPER_VERSION, .msg = KEEPER_STAT };
+	struct den deaf = *d;
+	struct box_call c = sh("exit 0");
+	struct err e = { 0 };
+	int fd = raw_connect(d), sent = 0;
+	uint64_t id;
+
+	deaf.box = den_connect(d);
+	for (int i = 0; i < 256; i++) {
+		int r;
+
+		while ((r = deaf.box->ops->exec(deaf.box, &c, &id, &e)) == -EAGAIN)
+			(void)usleep(1000);
+		MUST(r == 0);
+	}
+	for (; sent < 100000; sent++) {
+		h.id = (uint64_t)sent + 1;
+		if (send(fd, &h, sizeof(h), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			break;
+	}
+	MUST(sent < 100000 && errno == EAGAIN); /* it is not asked for more than it takes */
+	for (int i = 0; i < 10; i++)
+		check_sh(d, "echo others", 0, "others\n");
+	for (int i = 0; i < 256; i++) /* and nothing was lost */
+		MUST(hear(&deaf).kind == BOX_ENDED);
+	(void)box_close(deaf.box);
+	(void)close(fd);
+	check_sh(d, "echo others", 0, "others\n");
+}
+
+WITH_KEEPER(more_clients_than_it_takes_are_turned_away)
+{
+	int fds[140];
+	int live = 0;
+
+	for (int i = 0; i < 140; i++)
+		fds[i] = raw_connect(d);
+	check_sh(d, "echo others", 0, "others\n");
+	for (int i = 0; i < 140; i++) {
+		char byte;
+
+		live += recv(fds[i], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+		(void)close(fds[i]);
+	}
+	MUST(live == 127); /* and we are one ourselves */
+	for (uint64_t end = clock_deadline(10000);;) {
+		struct box *again = NULL;
+		struct box_stat st;
+		struct err e = { 0 };
+		int r = kept_open(str_z(d->dir), &again, &e);
+
+		r = r < 0 ? r : again->ops->stat(again, &st, &e);
+		(void)box_close(again);
+		if (r == 0)
+			break;
+		MUST(clock_mono_ms() < end && usleep(2000) == 0);
+	}
+}
+
+/* Descriptors that a client has no room for: the call is ended, the question is answered, and the connection stays. */
+WITH_KEEPER(a_client_without_room_for_descriptors_is_not_stuck)
+{
+	struct box_call c = sh("exec sleep $MARK");
+	struct rlimit few = { .rlim_cur = 0, .rlim_max = 0 }, before;
+	uint64_t id;
+
+	c.pty = true;
+	MUST(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	few = before;
+	few.rlim_cur = 3; /* every number below is taken */
+	id = ask(d, &c);
+	MUST(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	MUST(hear_end(d, id).reason == BOX_CANCELLED);
+	MUST(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	check_sh(d, "echo still here", 0, "still here\n");
+}
+
+WITH_KEEPER(a_call_beyond_the_table_is_told_and_not_lost)
+{
+	const struct str sleeper[] = { STR("/usr/bin/sleep"), STR("100") };
+	struct den other = *d;
+	struct box_call c = sh("");
+	struct err e = { 0 };
+	int refused = 0;
+	uint64_t id;
+
+	other.box = den_connect(d);
+	c.argv = (struct strs){ sleeper, 2 };
+	for (int i = 0; i < 300; i++) {
+		struct den *of = i % 2 ? d : &other;
+		int r;
+
+		while ((r = of->box->ops->exec(of->box, &c, &id, &e)) == -EAGAIN)
+			(void)usleep(1000);
+		MUST(r == 0);
+	}
+	for (; refused < 44; refused++) {
+		struct pollfd p[2] = { { .fd = d->box->ops->fd(d->box), .events = POLLIN },
+				       { .fd = other.box->ops->fd(other.box), .events = POLLIN } };
+		struct box_event ev;
+
+		MUST(poll(p, 2, 20000) > 0);
+		ev = hear(p[0].revents ? d : &other);
+		MUST(ev.kind == BOX_FAILED && ev.err.kind == ERR_LIMIT && strstr(ev.err.msg, "256 calls"));
+	}
+	(void)box_close(other.box); /* half of them end with it */
+	for (uint64_t end = clock_deadline(20000);;) {
+		struct box_stat st;
+
+		if (d->box->ops->stat(d->box, &st, &e) < 0)
+			fail_with("stat", &e);
+		MUST(clock_mono_ms() < end);
+		if (st.calls <= 128)
+			break;
+		(void)usleep(2000);
+	}
+	check_sh(d, "echo one more", 0, "one more\n");
+}
+
+/* ---- many at once ---- */
+
+static void many_calls(const struct den *d, int who)
+{
+	struct den own = *d;
+
+	own.box = den_connect(d);
+	for (int i = 0; i < 10; i++) {
+		char script[128], want[64];
+
+		(void)snprintf(script, sizeof(script), "echo %d of %d; cat; exit %d", i, who, who);
+		(void)snprintf(want, sizeof(want), "%d of %d\n", i, who);
+		check_sh(&own, script, who, want);
+	}
+	(void)box_close(own.box);
+	_exit(0);
+}
+
+WITH_KEEPER(two_hundred_calls_of_twenty_processes_have_their_own_output)
+{
+	enum { N = 20 };
+	pid_t pids[N];
+	int status;
+
+	for (int i = 0; i < N; i++) {
+		pids[i] = fork();
+		MUST(pids[i] >= 0);
+		if (pids[i] == 0)
+			many_calls(d, i);
+	}
+	for (int i = 0; i < N; i++)
+		MUST(waitpid(pids[i], &status, 0) == pids[i] && status == 0);
+}
+
+static int keeper_fds(const struct den *d)
+{
+	char path[64];
+	DIR *dir;
+	int n = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", d->keeper.pid);
+	dir = opendir(path);
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		(void)closedir(dir);
+	return n;
+}
+
+WITH_KEEPER(killed_clients_leave_nothing_in_it)
+{
+	struct files *files;
+	struct err err = { 0 };
+	int before, status;
+
+	check_sh(d, "echo first", 0, "first\n");
+	MUST(d->box->ops->files(d->box, &files, &err) == 0); /* the program of a clerk stays open */
+	before = keeper_fds(d);                              /* 0 for an ordinary user: it cannot be dumped */
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		MUST(pid >= 0);
+		if (pid == 0) {
+			struct den own = *d;
+			struct box_call c = sh(DAEMONS "exec sleep $MARK");
+
+			own.box = den_connect(d);
+			MUST(own.box->ops->files(own.box, &files, &err) == 0);
+			c.pty = i % 2;
+			for (int k = 0; k < 5; k++)
+				(void)ask(&own, &c);
+			if (i % 3)
+				wait_marked(15);
+			(void)kill(getpid(), SIGKILL);
+		}
+		MUST(waitpid(pid, &status, 0) == pid && status == SIGKILL);
+		wait_marked(0);
+	}
+	check_sh(d, "echo last", 0, "last\n");
+	for (uint64_t end = clock_deadline(10000); keeper_fds(d) != before;)
+		MUST(clock_mono_ms() < end && usleep(2000) == 0);
+}
+
+TEST_MAIN()
