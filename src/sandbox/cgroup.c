@@ -190,16 +190,23 @@ static int v1_dir(const struct cgroup_host *h, int i, char out[static CGROUP_PAT
 	return r < 0 ? r : cgroup_make(h, CGROUP_V1, parent, out);
 }
 
+/* What lies in TCP's buffers counts by itself in v1, and without a limit of its own not at all. */
+static int v1_set_memory(const char *dir, uint64_t memory)
+{
+	int r = cgroup_put_u64(dir, "memory.limit_in_bytes", memory), tcp;
+
+	(void)cgroup_put_u64(dir, "memory.memsw.limit_in_bytes", memory); /* absent without swap accounting */
+	tcp = cgroup_put_u64(dir, "memory.kmem.tcp.limit_in_bytes", memory);
+	return r < 0 || tcp == -ENOENT ? r : tcp;
+}
+
 static int v1_set(int i, const char *dir, const struct cgroup_limits *l)
 {
 	int r;
 
 	switch (i) {
 	case 0:
-		r = cgroup_put_u64(dir, "memory.limit_in_bytes", l->memory);
-		(void)cgroup_put_u64(dir, "memory.memsw.limit_in_bytes",
-				     l->memory); /* absent without swap accounting */
-		return r;
+		return v1_set_memory(dir, l->memory);
 	case 1:
 		return cgroup_put_u64(dir, "pids.max", l->pids);
 	default:

@@ -202,6 +202,32 @@ def test_e27_a_full_tmpfs_counts_as_memory(light):
     assert result.report["reason"] == "oom" or "ENOSPC" in result.out or "SIGKILL" in result.out, result
 
 
+FULL = """
+import socket
+s, keep, n = socket.create_server(("127.0.0.1", 0), backlog=200), [], 0
+while n < 400 << 20 and len(keep) < 400:
+    c = socket.create_connection(s.getsockname())
+    keep += [c, s.accept()[0]]
+    c.settimeout(0.02)
+    try:
+        while n < 400 << 20:
+            n += c.send(bytes(1 << 16))
+    except OSError:
+        pass
+print(n >> 20)
+"""
+
+
+@pytest.mark.serial
+def test_e27_what_lies_in_sockets_counts_as_memory(light):
+    """Sent to oneself and never read: it is in no process, and in cgroup v1 not in the group's memory either."""
+    if not light.may_limit():
+        return
+    assert int(light.run("python3", "-c", FULL, status=0).out) == 400, "without the limit it must work"
+    result = light.run("python3", "-c", FULL, options=["--memory", "64m"])
+    assert result.report["reason"] == "oom" or int(result.out) < 200, result
+
+
 def test_e27_memory_cannot_be_locked(light):
     light.control("hog", "mlock=64", user="root")
     light.refused("hog", "mlock=64", errors={"ENOMEM", "EPERM", "EAGAIN"})

@@ -57,9 +57,16 @@ static void make_below(const char *path)
 /* As the kernel does: a new group has its files from birth. */
 static int make_fake(const char *path)
 {
-	static const char *const files[] = { "memory.max",        "memory.swap.max",  "memory.oom.group",
-					     "pids.max",          "cpu.max",          "memory.limit_in_bytes",
-					     "cpu.cfs_period_us", "cpu.cfs_quota_us", "cgroup.procs" };
+	static const char *const files[] = { "memory.max",
+					     "memory.swap.max",
+					     "memory.oom.group",
+					     "memory.kmem.tcp.limit_in_bytes",
+					     "pids.max",
+					     "cpu.max",
+					     "memory.limit_in_bytes",
+					     "cpu.cfs_period_us",
+					     "cpu.cfs_quota_us",
+					     "cgroup.procs" };
 
 	if (make_errno)
 		return -make_errno;
@@ -269,6 +276,7 @@ TEST(cgroup_v1_takes_each_controller_from_its_own_hierarchy)
 	check_below(c.dir[1], "/pids");
 	check_below(c.dir[2], "/cpu/c");
 	check_file(c.dir[0], "memory.limit_in_bytes", "67108864");
+	check_file(c.dir[0], "memory.kmem.tcp.limit_in_bytes", "67108864");
 	check_file(c.dir[1], "pids.max", "30");
 	check_file(c.dir[2], "cpu.cfs_period_us", "100000");
 	check_file(c.dir[2], "cpu.cfs_quota_us", "50000");
