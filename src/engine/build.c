@@ -5,10 +5,10 @@
 #include "backend/native.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "policy/workspace.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -23,19 +23,29 @@ static bool wants_layers(const struct decision *d)
 	return false;
 }
 
+void build_name(struct str key, char out[static BUILD_NAME_MAX])
+{
+	char hex[SHA256_HEX];
+
+	sha256_hex(key, hex);
+	memcpy(out, hex, BUILD_NAME_MAX - 1);
+	out[BUILD_NAME_MAX - 1] = '\0';
+}
+
 /* A session's layers are its work, like its workspace: they stay. A job's are removed by its warden, as those of a run. */
-static int name_private_dir(struct build *b, struct arena *a, struct err *e)
+static int name_private_dir(struct build *b, struct err *e)
 {
 	static unsigned count;
 	const struct build_input *in = &b->in;
 	_cleanup_close_ int dir = FD_NONE;
 	char id[64];
 
+	static_assert(sizeof(id) >= BUILD_NAME_MAX, "either name fits");
 	if (in->passing)
 		(void)snprintf(id, sizeof(id), "%llx-%d-%u", (unsigned long long)clock_unix_ms(), getpid(),
 			       count++);
 	else
-		(void)snprintf(id, sizeof(id), "%s", scope_slug(a, in->decision->place.key).p);
+		build_name(in->decision->place.key, id);
 	dir = state_open(in->state, in->passing ? "live" : "layers", id, b->private_dir,
 			 sizeof(b->private_dir), e);
 	return dir < 0 ? dir : 0;
@@ -60,7 +70,7 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 		image.p = NULL;
 	r = image_find(in->state, a, image, &p.image, e);
 	if (r >= 0 && wants_layers(in->decision))
-		r = name_private_dir(ret, a, e);
+		r = name_private_dir(ret, e);
 	if (r >= 0)
 		r = limits_find(in->decision, &ret->limits, e);
 	p.private_dir = str_z(ret->private_dir);

@@ -28,6 +28,13 @@ struct build {
 	char private_dir[4096]; /* empty = it has no layers */
 };
 
+/*
+ * The name of a key's directory. The whole of it counts, and nobody can find a second key with the same: who gets in there gets the
+ * other's sandbox.
+ */
+#define BUILD_NAME_MAX 33
+void build_name(struct str key, char out[static BUILD_NAME_MAX]);
+
 /* Everything but starting it. Warnings about the host go to `diags`. */
 int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,
 	       struct err *e);

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/private.h"
-#include "policy/workspace.h"
 #include "sandbox/sandbox.h"
 
 #include <dlfcn.h>
@@ -123,6 +122,15 @@ static int open_secrets(struct engine *g, struct err *e)
 	return r < 0 ? r : secrets_names(g->secrets, &g->arena, &g->facts.env_names, e);
 }
 
+/* What the file holds is in no record, whoever says it: no decision is needed for that. */
+static int teach_all(struct engine *g, struct err *e)
+{
+	struct decision *none = ARENA_NEW(&g->arena, struct decision);
+
+	return none ? secrets_teach(g->secrets, none, g->redactor, e)
+		    : err_set(e, ERR_LIMIT, "out of memory");
+}
+
 static int name_run(struct engine *g, struct err *e)
 {
 	uint64_t n = 0;
@@ -163,6 +171,8 @@ int engine_new(const struct engine_opts *o, struct engine **ret, struct err *e)
 		r = name_run(g, e);
 	if (r >= 0 && redactor_new(&g->redactor) < 0)
 		r = err_set(e, ERR_LIMIT, "out of memory");
+	if (r >= 0)
+		r = teach_all(g, e);
 	if (r < 0)
 		return r;
 	*ret = g;
@@ -259,15 +269,11 @@ int engine_warden(struct engine *g, int *ret, struct err *e)
 
 int engine_session_dir(struct engine *g, struct str key, char *out, size_t size, struct err *e)
 {
-	_cleanup_arena_ struct arena a = { 0 };
 	_cleanup_close_ int dir = FD_NONE, own = FD_NONE;
-	struct str slug;
+	char name[BUILD_NAME_MAX];
 
-	arena_init(&a, 65536);
-	slug = scope_slug(&a, key);
-	if (a.failed)
-		return err_set(e, ERR_LIMIT, "out of memory");
-	dir = state_open(&g->state, "sessions", slug.p, out, size, e);
+	build_name(key, name);
+	dir = state_open(&g->state, "sessions", name, out, size, e);
 	if (dir < 0)
 		return dir;
 	own = private_dir_open(out);

@@ -76,8 +76,8 @@ void session_request(const struct session *s, struct request *ret);
 /* session_kept.c: found in the registry, or made there */
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
 		 struct err *e);
-/* Ends it, whoever keeps it, and takes it out of the registry. 1 when it lived. `audit_what`: NULL = not recorded here */
-int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
+/* Ends it, if this is still its supervisor, and takes it out of the registry. 1 when it lived. `what` is recorded. */
+int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e);
 
 /* host.c */

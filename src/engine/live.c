@@ -181,7 +181,8 @@ int live_inspect(struct engine *g, struct str key, struct buf *out, struct err *
 static int end_one(struct look *l, const struct live_info *info, const char *what, live_fn *each, void *ctx,
 		   struct err *e)
 {
-	int r = kept_end(l->g, info->entry, what, info->why ? info->why : "asked for", e);
+	int r = kept_end(l->g, info->entry->key, &info->entry->supervisor, what,
+			 info->why ? info->why : "asked for", e);
 
 	if (r < 0)
 		return r;

@@ -7,6 +7,21 @@
 
 #include <string.h>
 
+/* Our own words, which may quote a configuration: what that took from the environment stays a name. */
+static void put_words(const struct session *s, struct jsonw *w, struct str words)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	if (s->config->n_env_used == 0) {
+		jsonw_str(w, words);
+		return;
+	}
+	buf_init(&text, 65536);
+	buf_put(&text, words);
+	redact(&text, s->config, false);
+	jsonw_str(w, buf_str(&text));
+}
+
 static void put_usage(const struct outcome *o, struct jsonw *w)
 {
 	if (!o->has_usage)
@@ -67,7 +82,7 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 		jsonw_str(w, buf_str(&text));
 	}
 	for (size_t i = 0; o->d && i < o->d->n_warnings; i++)
-		jsonw_str(w, o->d->warnings[i].text);
+		put_words(s, w, o->d->warnings[i].text);
 	jsonw_arr_end(w);
 }
 
@@ -106,8 +121,10 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 		jsonw_kz(&w, "verdict", "allow");
 	if (o->error)
 		jsonw_kz(&w, "error", o->error);
-	if (!ran && o->err.msg[0])
-		jsonw_kstr(&w, "message", str_z(o->err.msg));
+	if (!ran && o->err.msg[0]) {
+		jsonw_key(&w, STR("message"));
+		put_words(s, &w, str_z(o->err.msg));
+	}
 	if (o->status == CALL_REFUSED)
 		put_fixes(o->d, &w);
 	jsonw_ku64(&w, "duration_ms", o->duration_ms);

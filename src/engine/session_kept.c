@@ -87,13 +87,15 @@ static void forget_dir(const char *dir)
 	(void)unlinkat(fd, "socket", 0);
 }
 
-int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
-	     struct err *e)
+static int end_entry(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
+		     struct err *e)
 {
 	struct registry *reg;
 	struct box *box = NULL;
 	char dir[4096];
-	bool lived = entry->supervisor.pid && reg_proc_alive(&entry->supervisor) == REG_ALIVE;
+	/* With the lock in our hands, one that is "starting" was left by a maker who gave up or died. */
+	bool lived = entry->state != REG_STARTING && entry->supervisor.pid &&
+		     reg_proc_alive(&entry->supervisor) == REG_ALIVE;
 	int r = engine_registry(g, &reg, e);
 
 	if (r >= 0)
@@ -105,7 +107,7 @@ int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_
 		box = box_close(box);
 	}
 	*e = (struct err){ 0 };
-	r = kill_supervisor(&entry->supervisor, e);
+	r = lived ? kill_supervisor(&entry->supervisor, e) : 0;
 	if (r < 0)
 		return r;
 	forget_dir(dir);
@@ -113,6 +115,47 @@ int kept_end(struct engine *g, const struct reg_entry *entry, const char *audit_
 	if (r >= 0 && audit_what)
 		record(g, audit_what, entry->key, why);
 	return r < 0 ? r : lived;
+}
+
+static struct str lock_name(struct arena *a, struct str key)
+{
+	return arena_printf(a, "sandbox:%.*s", (int)key.n, key.p);
+}
+
+/* Under its lock, and as it is by then: one that is just being made has its maker in the place of a supervisor. */
+int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
+	     struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	uint64_t until = clock_deadline(LOCK_WAIT_MS);
+	struct err ignored = { 0 };
+	struct registry *reg;
+	struct reg_lock lock;
+	struct reg_entry now;
+	int r = engine_registry(g, &reg, e);
+
+	arena_init(&a, (size_t)1 << 20);
+	if (r < 0)
+		return r;
+	while ((r = registry_lock(reg, lock_name(&a, key), LOCK_TTL_MS, &lock, NULL, e)) == 0) {
+		if (clock_mono_ms() > until)
+			return err_set(e, ERR_LIMIT,
+				       "another process has been making the sandbox of '" STR_FMT
+				       "' for too long",
+				       STR_ARG(key));
+		sleep_ms(LOCK_LOOK_MS);
+	}
+	if (r < 0)
+		return r;
+	r = registry_find(reg, key, &a, &now, e);
+	if (r < 0 && e->kind == ERR_NOTFOUND) {
+		*e = (struct err){ 0 };
+		r = 0;
+	} else if (r >= 0) {
+		r = memcmp(&now.supervisor, only, sizeof(*only)) == 0 ? end_entry(g, &now, what, why, e) : 0;
+	}
+	(void)registry_unlock(reg, &lock, &ignored);
+	return r;
 }
 
 /* ---- making ---- */
@@ -262,7 +305,7 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	}
 	if (v.keep == KEEP_RECREATE) {
 		*ret_what = "recreated";
-		r = kept_end(m->g, &old, NULL, v.why, e);
+		r = end_entry(m->g, &old, NULL, v.why, e);
 		return r < 0 ? r : 0;
 	}
 	m->s->warn = v.keep == KEEP_WARN;
@@ -306,7 +349,7 @@ static int take_lock(struct making *m, struct str name, struct err *e)
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a, struct err *e)
 {
 	struct making m = { .s = s, .g = s->engine, .d = d, .b = b, .a = a };
-	struct str name = arena_printf(a, "sandbox:%.*s", (int)d->place.key.n, d->place.key.p);
+	struct str name = lock_name(a, d->place.key);
 	struct err ignored = { 0 };
 	const char *what;
 	int r = engine_registry(s->engine, &m.reg, e);

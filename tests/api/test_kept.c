@@ -137,6 +137,41 @@ WITH_LAB(a_supervisor_that_is_killed_is_told_as_lost_and_made_anew, 0)
 	(void)creel_close(s);
 }
 
+/* The first child of a process; 0 = none. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	return (pid_t)strtol(slurp(path), NULL, 10);
+}
+
+/* Whichever of them is killed while a call runs: the call is told as lost, and the next one works. */
+WITH_LAB(a_call_whose_sandbox_is_killed_is_lost_and_the_next_one_works, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+
+	for (int which = 0; which < 2; which++) {
+		const struct timespec moment = { .tv_nsec = 200000000 };
+		pid_t victim, killer;
+
+		(void)sh(l, s, "true");
+		victim = (pid_t)look(l).last.supervisor;
+		if (which)
+			victim = child_of(victim); /* the warden */
+		MUST(victim > 1);
+		killer = fork();
+		if (killer == 0) {
+			(void)nanosleep(&moment, NULL);
+			_exit(kill(victim, SIGKILL) != 0);
+		}
+		MUST_HOLD(call(l, s, "exec", "{\"command\":\"sleep 64.5\"}", CREEL_CALL_FAILED), "lost");
+		MUST(waitpid(killer, NULL, 0) == killer);
+		MUST_SAY(sh(l, s, "echo again"), "again\n");
+	}
+	(void)creel_close(s);
+}
+
 WITH_LAB(a_changed_configuration_warns_while_it_is_hot_and_refuses_other_mounts, 0)
 {
 	struct creel_session *s = open_as(l, "agent:a:one", "rw");
