@@ -37,6 +37,8 @@ def test_e01_nothing_below_the_root_holds_a_secret(box):
             "grep -rs -- \"$1\" /tmp /run /dev/shm /var/tmp . /proc/self/environ; true", "sh"]
     said = subprocess.run(["grep", "-rls", box.mark, secret.parent], capture_output=True, text=True, check=False)
     assert said.stdout, "the control did not find it"
+    box.file("ws/there", f"word-{box.mark[7:]}\n")
+    assert "there" in box.run(*find, f"word-{box.mark[7:]}").out, "inside, the search finds nothing at all"
     result = box.run(*find, box.mark)
     assert result.out == "", result
 

@@ -9,7 +9,7 @@ import subprocess
 import uuid
 
 import pytest
-from conftest import ACCESSES, IS_ROOT, processes, wait_until
+from conftest import ACCESSES, CREEL, IS_ROOT, processes, wait_until
 
 NOT_THERE = {"ENOENT", "EACCES", "ECONNREFUSED", "EPERM", "ENETUNREACH", "EADDRNOTAVAIL", "ENOTDIR"}
 
@@ -139,7 +139,12 @@ def test_e57_no_variable_leads_to_an_agent(box):
            "DOCKER_HOST": "x", "KUBECONFIG": "x", "AWS_ACCESS_KEY_ID": box.mark, "GITHUB_TOKEN": box.mark, "LD_PRELOAD": "/x.so",
            "LD_LIBRARY_PATH": "/x", "BASH_ENV": "/x", "PYTHONPATH": "/x", "NODE_OPTIONS": "--require /x", "GIT_SSH_COMMAND": "x",
            "http_proxy": "http://x", "NOTIFY_SOCKET": "/x", "LISTEN_FDS": "3", "CREEL_SECRET": box.mark, "OPENAI_API_KEY": box.mark}
-    env = {k: v for k, v in env.items() if k not in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
+    loader = [f"{k}={env.pop(k)}" for k in ("LD_PRELOAD", "LD_LIBRARY_PATH")]  # for creel alone: setpriv would heed them, too
+    argv = box.creel("env")
+    at = argv.index(str(CREEL))
+    loaded = subprocess.run([*argv[:at], "env", *loader, *argv[at:]], cwd=box.ws, env={**box.env, **env}, capture_output=True, text=True,
+                            check=True)
+    assert "HOME=" in loaded.stdout and "LD_" not in loaded.stdout, loaded
     result = box.run("env", env=env, status=0)
     inner = dict(line.split("=", 1) for line in result.out.splitlines())
     assert set(inner) <= {"HOME", "PATH", "LANG", "CREEL_WORKSPACE", "PWD", "TERM", "LC_ALL", "TZ", "USER", "LOGNAME", "SHELL",

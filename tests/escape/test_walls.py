@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import ACCESSES, IS_ROOT, PROGRAMS, needs_root, processes, skip, wait_until
+from conftest import ACCESSES, IS_ROOT, PROGRAMS, descendants, needs_root, processes, skip, wait_until
 
 MOUNTS = ["mount=tmpfs", "mount=proc", "mount=sysfs", "mount=cgroup,memory", "mount=cgroup2", "mount=devpts", "mount=mqueue",
           "mount_bind", "mount_move", "mount_shared", "umount", "pivot_root", "chroot", "chroot_twice"]
@@ -155,6 +155,9 @@ def test_e42_s18_no_knob_of_the_kernel_turns(box, access):
     done = [k for k, line in zip(KNOBS, result.out.splitlines()) if line.endswith("DONE") and k != "/proc/self/sched"]
     assert not done, f"{done}\n{result}"
     assert {k: pathlib.Path(k).read_bytes() for k in values} == values
+    # The payload's user could not write most of them anywhere: the mount has to say no as well.
+    mounts = box.run("cat", "/proc/self/mountinfo", access=access, status=0).out.splitlines()
+    assert ["ro" in m.split()[5].split(",") for m in mounts if m.split()[4] == "/proc/sys"] == [True], mounts
 
 
 def test_e42_its_own_oom_score_can_only_be_raised(box):
@@ -171,10 +174,32 @@ def test_e42_there_is_no_sys(box):
 def test_e44_s17_no_cgroup_can_be_reached(box):
     """Neither by a mount, nor by a path, nor by name: from inside, it is in the root of its own."""
     result = box.run("sh", "-c", "cat /proc/self/cgroup; ls /sys/fs/cgroup", status=None)
+    assert result.out, result
     for line in result.out.splitlines():
         assert line.endswith(":/"), result
     groups = [f"create=/sys/fs/cgroup/{c}/evil" for c in ("memory", "pids", "cpu", "unified", "systemd")]
     box.refused("files", *groups, "write=/sys/fs/cgroup/memory/release_agent", "write=/sys/fs/cgroup/cgroup.subtree_control")
+
+
+def test_e44_a_group_is_the_root_of_its_own_sandbox(light):
+    """Seen from the host it lies somewhere below; inside nothing of that name is left."""
+    if not light.may_limit():
+        return
+    p = light.spawn("sh", "-c", "cat /proc/self/cgroup; echo; exec sleep 60", options=["--pids", "64"], stdout=subprocess.PIPE, text=True)
+    inner = [p.stdout.readline()]
+    while inner[-1].strip():
+        inner.append(p.stdout.readline())
+    assert wait_until(lambda: any(processes().get(d, (0, ""))[1] == "sleep 60 " for d in descendants(p.pid)), 5)
+    (payload,) = [d for d in descendants(p.pid) if processes().get(d, (0, ""))[1] == "sleep 60 "]
+    outer = pathlib.Path(f"/proc/{payload}/cgroup").read_text().splitlines()
+    assert [line for line in outer if not line.endswith(":/")], f"it is in no group: {outer}"
+    assert len(inner) > 1 and all(line.endswith(":/\n") for line in inner[:-1]), inner
+
+
+def test_e33_s16_the_namespace_itself_allows_no_other(box):
+    """Behind the filter: the count that the kernel keeps is at its end."""
+    result = box.run("cat", "/proc/sys/user/max_user_namespaces", status=0)
+    assert result.out == "0\n" and int(pathlib.Path("/proc/sys/user/max_user_namespaces").read_text()) > 0, result
 
 
 def test_e46_the_clock_is_not_set(box):
