@@ -76,6 +76,13 @@ static void race(void)
 	}
 }
 
+/* As many as may be, and a new one for each that goes. */
+static void bomb(void)
+{
+	for (;;)
+		(void)fork();
+}
+
 static void deaf(void)
 {
 	for (int sig = 1; sig < 32; sig++)
@@ -166,6 +173,7 @@ static const struct {
 	{ "daemon", daemonize }, { "brother", brother }, { "hide", hide },       { "lower", lower },
 	{ "race", race },        { "deaf", deaf },       { "freeze", freeze },   { "queue", queue },
 	{ "flood", flood },      { "look", look },       { "sockets", sockets }, { "nap", nap },
+	{ "bomb", bomb },
 };
 
 int main(int argc, char **argv)

@@ -49,6 +49,8 @@ static const char *const ways[][8] = {
 	{ "hide", "lower", "brother", "daemon", "deaf", "nap" },
 	{ "daemon", "race" },
 	{ "brother", "hide", "lower", "race" },
+	{ "bomb" },
+	{ "hide", "deaf", "daemon", "bomb" },
 };
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
 
