@@ -29,7 +29,7 @@ def find_tests():
     built = (root / "tests/unit/meson.build").read_text()
     tests = {}
     for path in sorted((root / "tests/unit").glob("*/test_*.c")):
-        names = re.findall(r"^TEST\((\w+)\)", path.read_text(), re.M)
+        names = re.findall(r"^(?:TEST|WITH_CALLER|WITH_KEPT)\((\w+)\)", path.read_text(), re.M)
         tests.update(dict.fromkeys(names, path.relative_to(root)))
         if f"'{path.stem[5:]}'" not in built:
             problems.append(f"{path.relative_to(root)} is not built: tests/unit/meson.build does not name it")

@@ -115,7 +115,10 @@ static int spawn(struct host *h, const struct box_call *c, struct proc *ret, str
 	spec.path = program;
 	spec.argv = vector(&a, c->argv);
 	spec.envp = vector(&a, c->env);
-	spec.cwd = c->cwd.n ? arena_str(&a, c->cwd).p : here;
+	spec.cwd = here;
+	if (c->cwd.n)
+		spec.cwd = c->cwd.p[0] == '/' ? arena_str(&a, c->cwd).p
+					      : arena_printf(&a, "%s/%.*s", here, (int)c->cwd.n, c->cwd.p).p;
 	if (a.failed)
 		return err_set(e, ERR_LIMIT, "the command and its environment are too large");
 	if (r >= 0)

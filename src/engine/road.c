@@ -309,7 +309,7 @@ static void judge(struct trip *t, int r)
 	if (end->ran)
 		look_for_limits(t);
 	if (r < 0) {
-		(void)end_with_error(t, NULL);
+		(void)end_with_error(t, end->error[0] ? end->error : NULL);
 		if (end->exit)
 			o->exit = end->exit;
 		return;

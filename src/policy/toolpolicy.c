@@ -17,9 +17,10 @@ static const struct origin request = { .kind = ORIGIN_REQUEST };
 
 #define TOOL_NAME_MAX 128
 
-static bool is_exec(struct str name)
+/* Has a command that can be looked at; of code_exec that is a short text for bash. */
+static bool has_command(struct str name)
 {
-	return str_eq(name, STR("exec")) || str_eq(name, STR("git"));
+	return str_eq(name, STR("exec")) || str_eq(name, STR("git")) || str_eq(name, STR("code_exec"));
 }
 
 /* --- the command --- */
@@ -326,7 +327,7 @@ bool stage_tool(struct ctx *x)
 		return false;
 	record(x);
 	settle_command(x);
-	if (is_exec(x->d->tool.name))
+	if (has_command(x->d->tool.name))
 		use = git_use(x->d->tool.argv);
 	if (!check_layers(x, layers, n, use) || !check_workspace(x) || !check_rule(x) ||
 	    !check_caps(x, use) || !check_push(x, use) || !check_git_tool(x, use) || !check_exec_mode(x))

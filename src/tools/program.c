@@ -110,7 +110,7 @@ static int set_cwd(struct tool_ctx *x, struct str said, struct str *ret, struct 
 	if (memchr(said.p, '\0', said.n))
 		return err_set(e, ERR_USAGE, "the working directory holds a NUL byte");
 	*ret = said;
-	if (said.p[0] != '/')
+	if (said.p[0] != '/' && work.n) /* without one the box knows where it starts */
 		*ret = arena_printf(x->arena, "%.*s/%.*s", (int)work.n, work.p, (int)said.n, said.p);
 	return 0;
 }

@@ -31,8 +31,10 @@ int tool_shell_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *
 
 	(void)in;
 	if (r < 0) {
-		if (end)
+		if (end) {
 			end->exit = tools_shell_result(e).exit;
+			(void)snprintf(end->error, sizeof(end->error), "%s", tools_shell_result(e).error);
+		}
 		return r;
 	}
 	if (end->end.reason == BOX_SIGNALED) /* as Python's subprocess numbers it */

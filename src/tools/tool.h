@@ -67,7 +67,8 @@ typedef int tool_output_fn(void *ctx, int stream, struct str bytes);
 struct tool_end {
 	bool ran; /* `end` is how it ended */
 	int exit; /* for a command line: status, 128 + signal, 124 timeout, 126 not executable, 127 not found */
-	char error[32];     /* empty: it ended with 0. exit_N, signal_N, timeout, cancelled, lost */
+	char error
+		[32]; /* empty: it ended with 0, or the message says all. exit_N, signal_N, timeout, cancelled, lost */
 	struct box_end end; /* with what it used */
 };
 

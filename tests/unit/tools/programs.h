@@ -153,16 +153,29 @@ static inline bool is_true(const struct caller *c, const char *path)
 	return member(c, path)->kind == VALUE_BOOL && member(c, path)->b;
 }
 
+#define CALLER_BODY_(name)                       \
+	static void name##_in(struct caller *c); \
+	static void name##_body(struct den *d)   \
+	{                                        \
+		CALLER(caller, d);               \
+		name##_in(&caller);              \
+	}
+
+/* In a box of either kind. */
 #define WITH_CALLER(name)                                                     \
-	static void name##_in(struct caller *c);                              \
-	static void name##_body(struct den *d)                                \
-	{                                                                     \
-		CALLER(caller, d);                                            \
-		name##_in(&caller);                                           \
-	}                                                                     \
+	CALLER_BODY_(name)                                                    \
 	TEST(name)                                                            \
 	{                                                                     \
 		for (enum kind kind = NATIVE; kind < KINDS_; kind++)          \
 			FOR_EACH_USER(user) den_run(kind, user, name##_body); \
 	}                                                                     \
+	static void name##_in(struct caller *c)
+
+/* In one that is kept: it has background processes. */
+#define WITH_KEPT(name)                                               \
+	CALLER_BODY_(name)                                            \
+	TEST(name)                                                    \
+	{                                                             \
+		FOR_EACH_USER(user) den_run(KEPT, user, name##_body); \
+	}                                                             \
 	static void name##_in(struct caller *c)

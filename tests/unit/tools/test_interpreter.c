@@ -2,19 +2,6 @@
 /* code_exec with a session: interpreters that stay. */
 #include "programs.h"
 
-#define WITH_KEPT(name)                                               \
-	static void name##_in(struct caller *c);                      \
-	static void name##_body(struct den *d)                        \
-	{                                                             \
-		CALLER(caller, d);                                    \
-		name##_in(&caller);                                   \
-	}                                                             \
-	TEST(name)                                                    \
-	{                                                             \
-		FOR_EACH_USER(user) den_run(KEPT, user, name##_body); \
-	}                                                             \
-	static void name##_in(struct caller *c)
-
 static void session(struct caller *c, const char *language, const char *code, int exit, const char *out)
 {
 	char args[1024];

@@ -2,19 +2,6 @@
 /* Programs that go on in the background, and the output that was too long: exec and process together, over a keeper. */
 #include "programs.h"
 
-#define WITH_KEPT(name)                                               \
-	static void name##_in(struct caller *c);                      \
-	static void name##_body(struct den *d)                        \
-	{                                                             \
-		CALLER(caller, d);                                    \
-		name##_in(&caller);                                   \
-	}                                                             \
-	TEST(name)                                                    \
-	{                                                             \
-		FOR_EACH_USER(user) den_run(KEPT, user, name##_body); \
-	}                                                             \
-	static void name##_in(struct caller *c)
-
 /* A call of process on one of them. */
 static void process(struct caller *c, const char *id, const char *rest)
 {

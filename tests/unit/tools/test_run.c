@@ -25,7 +25,8 @@ WITH_CALLER(shell_exec_runs_words_in_the_workspace)
 	MUST(tools_job_end(&c->programs.end).exit == 12 &&
 	     strcmp(tools_job_end(&c->programs.end).error, "timeout") == 0);
 	must_refuse(c, "shell_exec", "{cmd: ['nowhere']}", ERR_NOTFOUND, "no such program");
-	MUST(c->programs.end.exit == 13 && strcmp(tools_shell_result(&c->e).error, "execution_error") == 0);
+	MUST(c->programs.end.exit == 13 && strcmp(tools_shell_result(&c->e).error, "execution_error") == 0 &&
+	     strcmp(c->programs.end.error, "execution_error") == 0);
 }
 
 WITH_CALLER(shell_exec_cuts_each_stream_at_80000_characters)
