@@ -81,12 +81,12 @@ static void put_matches(struct buf *out, const struct value *matches)
 /* What says nothing to a person who has just typed the call. */
 static bool is_bookkeeping(struct str key)
 {
-	static const char *const keys[] = {
-		"version",    "ok",          "exit",    "reason",    "tool",      "stdout", "stderr",
-		"truncated",  "duration_us", "wall_us", "usage",     "denials",   "walls",  "session",
-		"error",      "request_id",  "message", "artifacts", "requestId", "status", "sandbox",
-		"limits_hit", "key",         "code",    "output"
-	};
+	static const char *const keys[] = { "version",    "ok",       "exit",       "reason",      "tool",
+					    "stdout",     "stderr",   "truncated",  "duration_us", "wall_us",
+					    "usage",      "denials",  "walls",      "session",     "error",
+					    "request_id", "message",  "artifacts",  "requestId",   "status",
+					    "sandbox",    "warnings", "limits_hit", "key",         "code",
+					    "output" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (str_eq(key, str_z(keys[i])))
@@ -103,6 +103,16 @@ static void put_members(struct cli *cli, const struct value *v)
 		if (!is_bookkeeping(v->obj.m[i].key))
 			rest.obj.m[rest.obj.n++] = v->obj.m[i];
 	show_value(cli->out, &rest, 0);
+}
+
+/* A program that goes on after the call. */
+static void put_background(struct buf *out, struct str id)
+{
+	buf_puts(out, "runs in the background as ");
+	buf_put_visible(out, id);
+	buf_puts(out, "; 'creel call process action=poll sessionId=");
+	buf_put_visible(out, id);
+	buf_puts(out, "' tells what it says\n");
 }
 
 /* The tool's own members: in an object of their own, or beside the others. */
@@ -124,6 +134,8 @@ void call_show(struct cli *cli, const struct value *result, struct output *to)
 		(void)output_stream(to, CREEL_STDOUT, out.p, out.n);
 		(void)output_stream(to, CREEL_STDERR, err.p, err.n);
 	}
+	if (str_eq(text_of(own, "status"), STR("running")) && text_of(own, "sessionId").n)
+		put_background(cli->out, text_of(own, "sessionId"));
 	if (value_get(result, STR("stdout")) || !is_set(result, "ok"))
 		return;
 	if (text && text->kind == VALUE_STR) {
@@ -165,27 +177,55 @@ static void put_refusals(struct buf *line, const struct value *result)
 	}
 }
 
-void call_closing_line(const struct cli *cli, const struct value *result, int status)
+static void put_end(struct buf *line, const struct value *result, int status)
+{
+	struct str reason = text_of(result, "reason");
+
+	if (number_of(result, "signal"))
+		buf_printf(line, "the command was killed by signal %" PRIu64, number_of(result, "signal"));
+	else if (str_eq(reason, STR("timeout")))
+		buf_puts(line, "the command took too long, and was ended");
+	else if (str_eq(reason, STR("cancelled")))
+		buf_puts(line, "the call was cancelled");
+	else
+		buf_printf(line, "the command ended with status %d", status);
+}
+
+static void put_warnings(struct buf *line, const struct value *result)
+{
+	const struct value *warnings = list_of(result, "warnings");
+
+	for (size_t i = 0; warnings && i < warnings->arr.n; i++) {
+		buf_puts(line, "creel call: warning: ");
+		if (warnings->arr.v[i].kind == VALUE_STR)
+			buf_put_visible(line, warnings->arr.v[i].s);
+		buf_putc(line, '\n');
+	}
+}
+
+void call_closing_line(const struct cli *cli, const struct value *result, bool streamed, int status)
 {
 	_cleanup_buf_ struct buf line = { 0 };
-	struct str message = text_of(result, "message"), reason = text_of(result, "reason");
-	bool cut = is_set(result, "truncated") || is_set(result, "stdout_truncated") ||
-		   is_set(result, "stderr_truncated") || is_set(own_members(result), "truncated");
+	struct str message = text_of(result, "message");
+	bool ok = is_set(result, "ok");
+	/* What came as it was written has passed whole, whatever the result could keep of it. */
+	bool cut = !streamed && (is_set(result, "truncated") || is_set(own_members(result), "truncated"));
 
-	if (is_set(result, "ok") && !cut && message.n == 0)
-		return;
 	buf_init(&line, OUTPUT_MAX);
-	buf_puts(&line, "creel call: ");
-	if (message.n)
-		buf_put_visible(&line, message);
-	else if (is_set(result, "ok"))
-		buf_puts(&line, "there is more than is shown");
-	else
-		buf_printf(&line, "ended with status %d (" STR_FMT ")", status, STR_ARG(reason));
-	if (cut && (message.n || !is_set(result, "ok")))
-		buf_puts(&line, "; there is more output than is shown");
-	buf_putc(&line, '\n');
+	put_warnings(&line, result);
+	if (!ok || cut || message.n) {
+		buf_puts(&line, "creel call: ");
+		if (message.n)
+			buf_put_visible(&line, message);
+		else if (ok)
+			buf_puts(&line, "there is more than is shown");
+		else
+			put_end(&line, result, status);
+		if (cut && (message.n || !ok))
+			buf_puts(&line, "; there is more output than is shown");
+		buf_putc(&line, '\n');
+	}
 	put_refusals(&line, result);
-	if (!cli->quiet || !is_set(result, "ok"))
+	if (!cli->quiet || !ok)
 		output_complain(buf_str(&line));
 }

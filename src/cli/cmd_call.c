@@ -129,6 +129,7 @@ static int put_result(struct call *x, const struct creel_result *result, struct 
 	struct str json = { .p = result->json, .n = result->n_json };
 	_cleanup_buf_ struct buf line = { 0 };
 	struct value tree;
+	bool streamed;
 	int r;
 
 	if (cli->report.has) {
@@ -147,10 +148,11 @@ static int put_result(struct call *x, const struct creel_result *result, struct 
 	r = session_json(cli, result->json, &tree, e);
 	if (r < 0)
 		return r;
+	streamed = x->output.any;
 	call_show(cli, &tree, &x->output);
 	output_close(&x->output);
 	if (!cli->stream)
-		call_closing_line(cli, &tree, result->exit);
+		call_closing_line(cli, &tree, streamed, result->exit);
 	return 0;
 }
 

@@ -125,6 +125,33 @@ static int which_one(struct cli *cli, const char **ret, struct err *e)
 	return session_text(cli, &cli->session, "--session", ret, e);
 }
 
+/* Milliseconds since 1970 are for programs. "created_ms" becomes "created", with the time and how long ago that was; 0 is never. */
+static void put_times(struct arena *a, struct value *v)
+{
+	uint64_t now = clock_unix_ms();
+
+	for (size_t i = 0; v->kind == VALUE_ARR && i < v->arr.n; i++)
+		put_times(a, &v->arr.v[i]);
+	for (size_t i = 0; v->kind == VALUE_OBJ && i < v->obj.n; i++) {
+		struct member *m = &v->obj.m[i];
+		char text[CLOCK_TEXT_MAX];
+		struct str when;
+
+		if (m->v.kind == VALUE_ARR)
+			put_times(a, &m->v);
+		if (m->v.kind != VALUE_INT || !str_ends(m->key, STR("_ms")))
+			continue;
+		m->key.n -= 3;
+		if (m->v.i <= 0 || clock_format((uint64_t)m->v.i, text, &when) < 0)
+			m->v = (struct value){ .kind = VALUE_STR, .s = STR("never") };
+		else
+			m->v = (struct value){ .kind = VALUE_STR,
+					       .s = arena_printf(
+						       a, STR_FMT " (" STR_FMT " ago)", STR_ARG(when),
+						       STR_ARG(short_age(a, now, (uint64_t)m->v.i))) };
+	}
+}
+
 int run_inspect(struct cli *cli, struct err *e)
 {
 	_cleanup_(creel_engine_freep) struct creel_engine *c = NULL;
@@ -154,6 +181,7 @@ int run_inspect(struct cli *cli, struct err *e)
 		json_write(&w, &tree);
 		buf_putc(cli->out, '\n');
 	} else if (r >= 0) {
+		put_times(cli->arena, &tree);
 		show_value(cli->out, &tree, 0);
 	}
 	creel_free(json);

@@ -286,34 +286,34 @@ static const struct command commands[] = {
 		      "creel call --list\twhich tools there are\n"
 		      "creel call search --help\tthe arguments of one tool\n",
 	  .options = TABLE(call_options), .words = call_words, .n_words = COUNT(call_words), .takes_command = true, .helps = true,
-	  .hidden = true, .run = run_call },
+	  .run = run_call },
 	{ .name = "list", .summary = "list the sandboxes of sessions",
 	  .about = "Prints a line for each sandbox that lives, last used first: session, scope, backend, state, age, time since the last call, memory and "
 		   "number of calls. --session and --agent choose; -q prints their keys alone.",
 	  .examples = "creel list --json\tfor programs\n",
-	  .options = TABLE(list_options), .hidden = true, .run = run_list },
+	  .options = TABLE(list_options), .run = run_list },
 	{ .name = "inspect", .summary = "show everything about one sandbox", .usage = "KEY | --session KEY",
 	  .about = "Prints what is known about the sandbox of a key or a session: state, walls, workspace, processes, when it was made and used, and what runs in it.",
 	  .examples = "creel inspect --session agent:main:main\tthe main session's\n",
-	  .words = inspect_words, .n_words = COUNT(inspect_words), .hidden = true, .run = run_inspect },
+	  .words = inspect_words, .n_words = COUNT(inspect_words), .run = run_inspect },
 	{ .name = "kill", .summary = "end sandboxes with everything in them", .usage = "KEY... | --session KEY | --agent ID | --all",
 	  .about = "Ends sandboxes and what runs in them, and prints a line for each. Workspaces and what was changed in private layers stay. The next call of "
 		   "the session makes a new sandbox. On a terminal it asks first when calls are running.",
 	  .examples = "creel kill --session untrusted:pr-482\tone session's\n"
 		      "creel kill --all -y\tall, without asking\n",
-	  .options = TABLE(kill_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .hidden = true, .run = run_kill },
+	  .options = TABLE(kill_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .run = run_kill },
 	{ .name = "recreate", .summary = "end sandboxes so that the next call makes them anew",
 	  .usage = "KEY... | --session KEY | --agent ID | --all",
 	  .about = "For after a change of the configuration: ends the sandboxes, and the next call makes them as it is configured then. One in which a call is "
 		   "running is left alone, unless -y or an answer on the terminal says otherwise.",
 	  .examples = "creel recreate --agent work\tall of one agent's\n",
-	  .options = TABLE(recreate_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .hidden = true, .run = run_recreate },
+	  .options = TABLE(recreate_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .run = run_recreate },
 	{ .name = "prune", .summary = "end sandboxes that nobody has used for long",
 	  .about = "Ends sandboxes that were idle for backend.prune.idleHours or are older than backend.prune.maxAgeDays, and forgets those whose processes are "
 		   "gone. One in which a call is running is kept. Workspaces are never removed.",
 	  .examples = "creel prune --dry-run\twhat would end\n"
 		      "creel prune --idle-hours 1\twhat was idle for an hour\n",
-	  .options = TABLE(prune_options), .hidden = true, .run = run_prune },
+	  .options = TABLE(prune_options), .run = run_prune },
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",
 	  .subs = config_commands, .n_subs = COUNT(config_commands) },
@@ -342,6 +342,7 @@ const struct command creel_command = {
 	.about = "creel decides who may run what, where, and with which walls around it, and says why. It reads creel.json5 and "
 		 "the configuration of five other systems as they are.",
 	.examples = "creel run -- make test\tone command in a sandbox of its own\n"
+		    "creel call exec -- make test\tin a sandbox that stays for the next call\n"
 		    "creel explain --tool exec -- make test\twhat would happen to this call\n"
 		    "creel config check\tis the configuration right\n",
 	.options = TABLE(common_options), .subs = commands, .n_subs = COUNT(commands),

@@ -4,11 +4,14 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
+import time
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREEL = pathlib.Path(os.environ.get("CREEL_BIN", ROOT / "build/main/src/cli/creel"))
+ORDINARY = 12345  # a user that exists in no passwd
 
 
 class Result:
@@ -71,3 +74,81 @@ def pytest_configure(config):
 @pytest.fixture
 def creel(tmp_path):
     return Creel(tmp_path)
+
+
+class Sessions(Creel):
+    """The same with sandboxes that stay: a state directory and a user of its own. What is left at the end is ended."""
+
+    def __init__(self, home, user):
+        super().__init__(home)
+        self.user = user
+        self.uid = ORDINARY if user == "user" and os.getuid() == 0 else os.getuid()
+        self.state = home / "state"
+        for d in (home, self.cwd):
+            d.chmod(0o755)
+            self.give(d)
+
+    def give(self, path):
+        if os.getuid() == 0:
+            os.chown(path, self.uid, self.uid, follow_symlinks=False)
+
+    def argv(self, *args):
+        become = ["setpriv", "--reuid", str(self.uid), "--regid", str(self.uid), "--clear-groups"] if self.uid != os.getuid() else []
+        return [*become, str(CREEL), "--state-dir", str(self.state), *map(str, args)]
+
+    def __call__(self, *args, env=None, status=None, cwd=None, **kw):
+        if "input" not in kw:
+            kw.setdefault("stdin", subprocess.DEVNULL)
+        kw.setdefault("text", True)
+        done = subprocess.run(self.argv(*args), capture_output=True, timeout=60, check=False, env={**self.env, **(env or {})},
+                              cwd=cwd or self.cwd, **kw)
+        result = Result(done)
+        if status is not None:
+            assert done.returncode == status, result
+        return result
+
+    def call(self, tool, *args, status=0, session="agent:main:test", **kw):
+        """One call; its result as it is for programs. `status` None: any."""
+        got = self("call", "--session", session, "--sandbox", "light", tool, *args, status=status, **kw)
+        return got.json
+
+    def sh(self, command, **kw):
+        """What a command of exec prints."""
+        return self.call("exec", f"command={command}", **kw)["stdout"]
+
+    def spawn(self, *args, **kw):
+        return subprocess.Popen(self.argv(*args), env=self.env, cwd=self.cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL, text=True, **kw)
+
+    def listed(self, *args):
+        return {b["session"]: b for b in self("list", "--json", *args, status=0).json["sandboxes"]}
+
+    def done(self):
+        self("kill", "--all", "-q")
+        subprocess.run(["chmod", "-R", "u+rwx", str(self.home)], stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(["rm", "-rf", str(self.home)], check=True)
+
+
+def wait_until(what, seconds=10.0):
+    """True as soon as what() is; False after so long."""
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture(params=["root", "user"] if os.getuid() == 0 else ["user"])
+def sessions(request):
+    made = Sessions(pathlib.Path(tempfile.mkdtemp(prefix="creel-cli-")), request.param)
+    yield made
+    made.done()
+
+
+@pytest.fixture
+def anybody():
+    """For what does not depend on who it is: whoever runs the tests."""
+    made = Sessions(pathlib.Path(tempfile.mkdtemp(prefix="creel-cli-")), "root" if os.getuid() == 0 else "user")
+    yield made
+    made.done()

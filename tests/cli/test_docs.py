@@ -100,7 +100,7 @@ def bash_offers(creel, *words):
     script = ('source c.bash; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _creel; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", script, "x", "creel", *words], cwd=creel.cwd, capture_output=True, text=True,
-                          check=True)
+                          check=True, env=creel.env)
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -142,6 +142,12 @@ def test_fish_offers_commands_options_and_words(creel):
     assert fish_offers(creel, "creel explain -e limits.pi") == ["limits.pids="]
 
 
+def test_tools_and_sandboxes_are_offered_by_name(creel):
+    creel.env["PATH"] = f"{CREEL.parent}:/usr/bin:/bin"
+    assert bash_offers(creel, "call", "apply_") == ["apply_patch"]
+    assert "apply_patch" in fish_offers(creel, "creel call apply_")
+
+
 def test_zsh_loads_the_completion_and_defines_its_functions(creel):
     creel.file("_creel", creel("completion", "zsh", status=0).out)
     script = ("autoload -Uz compinit; compinit -u -D -d dump; _arguments() { :; }; "
@@ -177,14 +183,20 @@ def as_pattern(output):
     return "".join(lines)
 
 
-def test_examples_of_the_documentation_are_what_happens(creel):
+def test_examples_of_the_documentation_are_what_happens(anybody):
     found = list(examples((ROOT / "docs/cli.md").read_text()))
     assert len(found) > 12
-    (creel.home / "bin").mkdir()
-    (creel.home / "bin/creel").symlink_to(CREEL)
+    (anybody.home / "bin").mkdir()
+    # Sessions of the examples are not those of whoever runs the tests.
+    (anybody.home / "bin/creel").write_text(f"""#!/bin/sh
+case $1 in call|list|inspect|kill|recreate|prune) command=$1 ;; *) exec {CREEL} "$@" ;; esac
+shift
+exec {CREEL} "$command" --state-dir {anybody.state} "$@"
+""")
+    (anybody.home / "bin/creel").chmod(0o755)
     for command, output in found:
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=creel.cwd, capture_output=True, text=True,
-                              env={**creel.env, "PATH": f"{creel.home}/bin:/usr/bin:/bin"}, check=False)
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=anybody.cwd, capture_output=True, text=True,
+                              env={**anybody.env, "PATH": f"{anybody.home}/bin:/usr/bin:/bin"}, check=False)
         assert re.fullmatch(as_pattern(output), done.stderr + done.stdout), (command, done.stdout, done.stderr, output)
         status = re.search(r"^\[(\d+)\]$", output, re.M)
         if status or "|" not in command:
