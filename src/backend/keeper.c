@@ -106,6 +106,8 @@ static int spawn(const struct keeper_spec *spec, const int *fds, size_t n_fds, s
 	/* It forks, so that nobody has to reap it, and ends at once. */
 	if (r >= 0)
 		r = proc_wait(&p, clock_deadline(START_MS), &st);
+	if (r == -ECHILD) /* who ignores SIGCHLD has nobody to wait for */
+		r = 0;
 	return r < 0 ? err_sys(e, -r, "start creel-keeper") : 0;
 }
 

@@ -75,12 +75,14 @@ ssize_t message_take(int fd, unsigned flags, void *head, size_t head_size, void 
 				{ .iov_base = body, .iov_len = body_size } };
 	union room c;
 	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = &c, .msg_controllen = sizeof(c) };
+	int resets = 0;
 	ssize_t n;
 
 	ret->n = 0;
+	/* Who went without hearing us out leaves an error, once; what was said before is still there behind it. */
 	do
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | (flags & MESSAGE_WAIT ? 0 : MSG_DONTWAIT));
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
 	if (n < 0)
 		return errno == ECONNRESET ? 0 : -errno;
 	take_fds(&m, &c, ret);

@@ -162,7 +162,7 @@ WITH_KEEPER(chatty_jobs_are_never_held_up_and_their_logs_stay_small)
 	DIR *dir;
 
 	(void)d;
-	den_start(&own, &(struct keeper_spec){ .log_bytes = 1 << 20 });
+	den_start(&own, &(struct keeper_spec){ .idle_s = 60, .log_bytes = 1 << 20 });
 	own.box = den_connect(&own);
 	(void)start(&own, "seq 1 1000000; echo end");
 	i = await_end(&own, "p1");
@@ -201,7 +201,7 @@ WITH_KEEPER(all_logs_together_have_a_limit)
 	size_t n;
 
 	(void)d;
-	den_start(&own, &(struct keeper_spec){ .log_bytes = 1 << 20, .logs_bytes = 2 << 20 });
+	den_start(&own, &(struct keeper_spec){ .idle_s = 60, .log_bytes = 1 << 20, .logs_bytes = 2 << 20 });
 	own.box = den_connect(&own);
 	for (int i = 0; i < 6; i++) {
 		char id[8];

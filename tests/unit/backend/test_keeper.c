@@ -147,7 +147,7 @@ WITH_KEEPER(killed_itself_takes_everything_with_it)
 	MUST(exists(d, "socket"));
 	MUST(kept_open(str_z(d->dir), &again, &e) < 0 && e.kind == ERR_NOTFOUND);
 	/* The next keeper takes the directory over. */
-	MUST(try_keeper(d->dir, &(struct keeper_spec){ .idle_s = 0 }, &d->keeper, &e) == 0);
+	MUST(try_keeper(d->dir, &(struct keeper_spec){ .idle_s = 60 }, &d->keeper, &e) == 0);
 	(void)box_close(d->box);
 	d->box = den_connect(d);
 	check_sh(d, "echo again", 0, "again\n");
@@ -172,7 +172,7 @@ WITH_KEEPER(there_is_one_per_directory)
 	struct keeper_started second;
 	struct err e = { 0 };
 
-	MUST(try_keeper(d->dir, &(struct keeper_spec){ .idle_s = 0 }, &second, &e) < 0);
+	MUST(try_keeper(d->dir, &(struct keeper_spec){ .idle_s = 60 }, &second, &e) < 0);
 	MUST(e.kind == ERR_LIMIT && strstr(e.msg, "another keeper"));
 	check_sh(d, "echo still here", 0, "still here\n");
 }
@@ -195,7 +195,7 @@ WITH_KEEPER(a_directory_that_others_may_enter_is_refused)
 	char open_dir[] = "/tmp/creel-test-open-XXXXXX";
 
 	MUST(mkdtemp(open_dir) && chmod(open_dir, 0755) == 0);
-	MUST(try_keeper(open_dir, &(struct keeper_spec){ .idle_s = 0 }, &second, &e) < 0);
+	MUST(try_keeper(open_dir, &(struct keeper_spec){ .idle_s = 60 }, &second, &e) < 0);
 	MUST(e.kind == ERR_DENIED && strstr(e.msg, "0700"));
 	MUST(kept_open(str_z(open_dir), &box, &e) < 0 && e.kind == ERR_DENIED);
 	MUST(chmod(open_dir, 0700) == 0);
@@ -219,7 +219,7 @@ static void long_path(struct den *d)
 		n += (size_t)snprintf(deep + n, sizeof(deep) - n, "/%s", name);
 		MUST(mkdir(deep, 0700) == 0);
 	}
-	if (try_keeper(deep, &(struct keeper_spec){ .idle_s = 0 }, &far.keeper, &e) < 0)
+	if (try_keeper(deep, &(struct keeper_spec){ .idle_s = 60 }, &far.keeper, &e) < 0)
 		fail_with("keeper_start", &e);
 	if (kept_open(str_z(deep), &far.box, &e) < 0)
 		fail_with("kept_open", &e);
@@ -290,7 +290,7 @@ static void with_group(struct den *d)
 			return;
 		}
 		copy = c;
-		den_start(&own, &(struct keeper_spec){ .cgroup = &c });
+		den_start(&own, &(struct keeper_spec){ .cgroup = &c, .idle_s = 60 });
 		MUST(c.version == CGROUP_NONE && access(copy.dir[1], F_OK) == 0);
 		own.box = den_connect(&own);
 		check_sh(&own, "echo in a group", 0, "in a group\n");
@@ -303,13 +303,77 @@ static void with_group(struct den *d)
 			den_end(&own);
 	}
 	/* Of the killed one the socket and the logs are left, for the next keeper to take over. */
-	MUST(try_keeper(own.dir, &(struct keeper_spec){ .idle_s = 0 }, &own.keeper, &e) == 0);
+	MUST(try_keeper(own.dir, &(struct keeper_spec){ .idle_s = 60 }, &own.keeper, &e) == 0);
 	den_end(&own);
 }
 
 TEST(keeper_removes_the_cgroup_that_it_was_given)
 {
 	FOR_EACH_USER(user) den_run(KEPT, user, with_group);
+}
+
+/* What was told before the keeper went is heard, although it never took what we said last. */
+WITH_KEEPER(finished_results_are_heard_after_it_was_killed)
+{
+	struct box_call c = sh("exit 7");
+	struct pollfd p = { .fd = d->box->ops->fd(d->box), .events = POLLIN };
+	uint64_t first = ask(d, &c), second;
+
+	MUST(poll(&p, 1, 10000) == 1); /* its end has come */
+	MUST(kill(d->keeper.pid, SIGSTOP) == 0);
+	second = ask(d, &c);
+	MUST(kill(d->keeper.pid, SIGKILL) == 0);
+	wait_dead(d->keeper.pid);
+	MUST(hear_end(d, first).value == 7);
+	MUST(hear_end(d, second).reason == BOX_LOST && hear(d).kind == BOX_GONE);
+	{
+		struct err e = { 0 };
+
+		MUST(try_keeper(d->dir, &(struct keeper_spec){ .idle_s = 60 }, &d->keeper, &e) == 0);
+	}
+}
+
+WITH_KEEPER(is_started_by_who_ignores_his_children)
+{
+	struct den own = { .kind = KEPT };
+
+	(void)d;
+	MUST(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+	den_start(&own, &(struct keeper_spec){ .idle_s = 60 });
+	MUST(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
+	own.box = den_connect(&own);
+	check_sh(&own, "echo hi", 0, "hi\n");
+	(void)box_close(own.box);
+	den_end(&own);
+}
+
+static long keeper_kib(const struct den *d)
+{
+	char text[4096];
+	const char *at;
+
+	read_proc(d->keeper.pid, "status", text, sizeof(text));
+	at = strstr(text, "VmRSS:");
+	MUST(at);
+	return strtol(at + 6, NULL, 10);
+}
+
+WITH_KEEPER(thousands_of_calls_leave_it_as_it_was)
+{
+	const struct str program = STR(ATTACKS "/linger");
+	struct box_call c = sh("");
+	long before = 0;
+
+	c.argv = (struct strs){ &program, 1 };
+	for (int i = 0; i < 3000; i++) {
+		uint64_t id = ask(d, &c);
+
+		MUST(hear_end(d, id).value == 0);
+		if (i == 300)
+			before = keeper_kib(d);
+	}
+	MUST(keeper_kib(d) <= before + 16 && before < 65536);
+	(void)fprintf(stderr, "# the keeper takes %ld KiB\n", before);
 }
 
 TEST_MAIN()

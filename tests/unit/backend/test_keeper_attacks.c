@@ -227,7 +227,7 @@ WITH_KEEPER(without_descriptors_it_refuses_and_goes_on)
 	MUST(poor != MAP_FAILED && pid >= 0);
 	if (pid == 0) {
 		MUST(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 40, 40 }) == 0);
-		den_start(poor, &(struct keeper_spec){ .idle_s = 0 });
+		den_start(poor, &(struct keeper_spec){ .idle_s = 60 });
 		_exit(0);
 	}
 	MUST(waitpid(pid, &status, 0) == pid && status == 0);
