@@ -71,13 +71,14 @@ int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e)
 	struct iovec iov[2] = { { .iov_base = &ret->event, .iov_len = sizeof(ret->event) },
 				{ .iov_base = w->heard, .iov_len = sizeof(w->heard) } };
 	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = &c, .msg_controllen = sizeof(c) };
+	int r, resets = 0;
 	ssize_t n;
-	int r;
 
 	ret->fd = FD_NONE;
+	/* A warden that was killed with requests unread leaves an error, once; what it had said is still there behind it. */
 	do
 		n = recvmsg(w->box.control, &m, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
 	if (n < 0 && errno == EAGAIN)
 		return -EAGAIN;
 	if (n == 0 || (n < 0 && errno == ECONNRESET))

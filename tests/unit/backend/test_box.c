@@ -280,12 +280,10 @@ WITH_BOX(stop_ends_everything)
 	check_gone(d, ids[0], ids[1]);
 }
 
-WITH_BOX(pid_1_killed_is_told)
+static pid_t find_pid_1(void)
 {
-	uint64_t ids[2];
 	pid_t pid = 0;
 
-	begin_two(d, ids);
 	MUST(count_marked(&pid) > 0);
 	for (char name[64] = ""; strcmp(name, "creel-warden") != 0;) {
 		char path[64];
@@ -300,8 +298,49 @@ WITH_BOX(pid_1_killed_is_told)
 		name[n - 1] = '\0';
 		(void)close(fd);
 	}
-	MUST(kill(pid, SIGKILL) == 0);
+	return pid;
+}
+
+WITH_BOX(pid_1_killed_is_told)
+{
+	uint64_t ids[2];
+
+	begin_two(d, ids);
+	MUST(kill(find_pid_1(), SIGKILL) == 0);
 	check_gone(d, ids[0], ids[1]);
+}
+
+/* It never took what we asked for last, and what it had told before is heard all the same. */
+static void finished_first(struct den *d)
+{
+	struct box_call c = sh("exec sleep $MARK");
+	struct pollfd p = { .fd = d->box->ops->fd(d->box), .events = POLLIN };
+	uint64_t running = ask(d, &c), done, late;
+	struct box_event ev;
+	pid_t pid;
+
+	wait_marked(1);
+	pid = find_pid_1();
+	c = sh("exit 7");
+	done = ask(d, &c);
+	MUST(poll(&p, 1, 10000) == 1);
+	MUST(kill(pid, SIGSTOP) == 0);
+	late = ask(d, &c);
+	MUST(kill(pid, SIGKILL) == 0);
+	check_gone_within(5000);
+	(void)usleep(50000); /* the outer half goes a moment later */
+	MUST(hear_end(d, done).value == 7);
+	for (int i = 0; i < 2; i++) {
+		ev = hear(d);
+		MUST(ev.kind == BOX_ENDED && ev.end.reason == BOX_LOST &&
+		     (ev.call == running || ev.call == late));
+	}
+	MUST(hear(d).kind == BOX_GONE);
+}
+
+TEST(box_native_tells_finished_results_after_the_warden_was_killed)
+{
+	FOR_EACH_USER(user) den_run(NATIVE, user, finished_first);
 }
 
 WITH_BOX(close_ends_the_calls_that_were_asked_for)
