@@ -21,6 +21,47 @@ WITH_SERVED(calls_run_and_say_how_they_ended)
 		"CapPrm:0000000000000000CapEff:0000000000000000CapBnd:0000000000000000CapAmb:0000000000000000NoNewPrivs:1Seccomp:2");
 }
 
+static void must_fail(struct served *s, const struct warm_call *c, int err, const char *words)
+{
+	struct serve_event ev;
+	struct err e = { 0 };
+
+	MUST(warm_exec(&s->warm, c, &ev, &e) < 0);
+	if (e.sys_errno != err || !strstr(e.msg, words)) {
+		(void)fprintf(stderr, "errno %d, not %d; '%s' does not say '%s'\n", e.sys_errno, err, e.msg,
+			      words);
+		_exit(1);
+	}
+}
+
+/* It lies nowhere inside, and nothing but the streams is left to it. */
+WITH_SERVED(a_program_can_come_with_the_request)
+{
+	struct warm_call c =
+		shell_call("ls /proc/self/fd | wc -l; echo $0; touch /usr/x 2>/dev/null || echo walls");
+	int file = open("/bin/sh", O_RDONLY | O_CLOEXEC), dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct str name = STR("/nowhere/sh");
+	struct serve_event ev;
+	struct err e = { 0 };
+	char out[64];
+	struct str argv[3];
+
+	memcpy(argv, c.argv.v, sizeof(argv));
+	argv[0] = name;
+	c.argv.v = argv;
+	c.flags = SERVE_F_PROGRAM;
+	MUST(sandbox_seal_program(file, "sh", &c.program, &e) == 0);
+	ev = run_call(s, c, out, sizeof(out));
+	MUST(ev.reason == SERVE_EXITED && ev.value == 0 && strcmp(out, "4\n/nowhere/sh\nwalls\n") == 0);
+	(void)close(c.program);
+	c.program = dir;
+	must_fail(s, &c, EACCES, "exec '/nowhere/sh'");
+	c.program = file; /* of the host's tree: Landlock knows nothing of it */
+	must_fail(s, &c, EACCES, "exec '/nowhere/sh'");
+	(void)close(file);
+	(void)close(dir);
+}
+
 WITH_SERVED(state_stays_between_calls)
 {
 	check_run(s, "cd /tmp && echo kept > a", 0, "");
@@ -33,19 +74,6 @@ WITH_SERVED(a_signal_is_told)
 	struct serve_event ev = run_call(s, shell_call("kill -9 $$"), out, sizeof(out));
 
 	MUST(ev.reason == SERVE_SIGNALED && ev.value == 9);
-}
-
-static void must_fail(struct served *s, const struct warm_call *c, int err, const char *words)
-{
-	struct serve_event ev;
-	struct err e = { 0 };
-
-	MUST(warm_exec(&s->warm, c, &ev, &e) < 0);
-	if (e.sys_errno != err || !strstr(e.msg, words)) {
-		(void)fprintf(stderr, "errno %d, not %d; '%s' does not say '%s'\n", e.sys_errno, err, e.msg,
-			      words);
-		_exit(1);
-	}
 }
 
 WITH_SERVED(what_cannot_start_is_an_error_that_names_it)
