@@ -182,6 +182,11 @@ int main(void)
 	struct err e = { 0 };
 	pid_t pid;
 
+	if (fcntl(KEEPER_FD_SPEC, F_GET_SEALS) < 0) {
+		(void)fputs("creel-keeper: it is started by creel, with a sandbox to hold; see creel(1)\n",
+			    stderr);
+		return 2;
+	}
 	/* Whoever started us has nobody to reap; it waits for this one alone. */
 	pid = fork();
 	if (pid != 0)

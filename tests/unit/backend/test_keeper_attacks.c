@@ -10,6 +10,7 @@
 #include "backend/wire_keeper.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #define DAEMONS "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; (sleep $MARK &) ; "
@@ -200,6 +201,7 @@ WITH_KEEPER(a_client_without_room_for_descriptors_is_not_stuck)
 {
 	struct box_call c = sh("exec sleep $MARK");
 	struct rlimit few = { .rlim_cur = 0, .rlim_max = 0 }, before;
+	struct box_end end;
 	uint64_t id;
 
 	c.pty = true;
@@ -208,7 +210,8 @@ WITH_KEEPER(a_client_without_room_for_descriptors_is_not_stuck)
 	few.rlim_cur = 3; /* every number below is taken */
 	id = ask(d, &c);
 	MUST(setrlimit(RLIMIT_NOFILE, &few) == 0);
-	MUST(hear_end(d, id).reason == BOX_CANCELLED);
+	end = hear_end(d, id); /* by our cancel, or since nobody holds its terminal any more */
+	MUST(end.reason == BOX_CANCELLED || (end.reason == BOX_SIGNALED && end.value == SIGHUP));
 	MUST(setrlimit(RLIMIT_NOFILE, &before) == 0);
 	check_sh(d, "echo still here", 0, "still here\n");
 }
@@ -297,6 +300,70 @@ WITH_KEEPER(a_call_beyond_the_table_is_told_and_not_lost)
 		(void)usleep(2000);
 	}
 	check_sh(d, "echo one more", 0, "one more\n");
+}
+
+/* The name is open to everybody, and the keeper asks the kernel who it is: another user is nobody here. */
+static void other_user(struct den *d)
+{
+	char path[128];
+	int status, dir;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		return; /* nobody else can be had */
+	(void)snprintf(path, sizeof(path), "%s/socket", d->dir);
+	MUST(chmod(path, 0666) == 0);
+	dir = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pid = fork();
+	MUST(dir >= 0 && pid >= 0);
+	if (pid == 0) {
+		struct sockaddr_un a = kept_dir_socket(dir);
+		struct keeper_request h = { .version = KEEPER_VERSION, .msg = KEEPER_STOP, .id = 1 };
+		struct err e = { 0 };
+		struct box *box = NULL;
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+		MUST(fd >= 0 && chmod(d->dir, 0711) == 0 && setgid(ORDINARY) == 0 && setuid(ORDINARY) == 0);
+		(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.64s/socket", d->dir);
+		MUST(connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0);
+		(void)send(fd, &h, sizeof(h), MSG_NOSIGNAL);
+		MUST(is_hung_up(fd));
+		MUST(kept_open(str_z(d->dir), &box, &e) < 0);
+		_exit(0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid && status == 0);
+	MUST(chmod(d->dir, 0700) == 0);
+	(void)close(dir);
+	check_sh(d, "echo still here", 0, "still here\n");
+}
+
+TEST(keeper_another_user_is_turned_away)
+{
+	FOR_EACH_USER(user) den_run(KEPT, user, other_user);
+}
+
+TEST(keeper_started_by_hand_says_who_starts_it)
+{
+	int p[2], status;
+	char text[256];
+	pid_t pid;
+
+	assert_non_null(getenv("CREEL_KEEPER"));
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)dup2(p[1], 2);
+		(void)syscall(SYS_close_range, 3, ~0U, 0);
+		(void)execl(getenv("CREEL_KEEPER"), "creel-keeper", (char *)NULL);
+		_exit(99);
+	}
+	(void)close(p[1]);
+	read_out(p[0], text, sizeof(text));
+	(void)close(p[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	CHECK_CASE(strstr(text, "started by creel"), "%s", text);
 }
 
 /* ---- many at once ---- */
