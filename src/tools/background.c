@@ -226,6 +226,7 @@ int background_run(struct tool_ctx *x, const struct program *q, uint64_t wait_ms
 	if (r >= 0 && wait_ms > 0)
 		r = watch(&job, wait_ms, e);
 	if (r < 0) {
+		program_failed(x->programs, e);
 		if (job.info.id[0]) /* nobody would know its name */
 			(void)job.ops->remove(x->programs->box, str_z(job.info.id), &ignored);
 		return r;

@@ -170,6 +170,11 @@ void program_end(struct tool_programs *p, const struct box_end *end)
 	(void)snprintf(t->error, sizeof(t->error), "%s", enum_name(box_reason_names, (int)end->reason));
 }
 
+void program_failed(struct tool_programs *p, const struct err *e)
+{
+	p->end.exit = e->kind == ERR_NOTFOUND ? 127 : e->kind == ERR_DENIED ? 126 : 125;
+}
+
 void program_put_end(struct jsonw *w, const struct tool_programs *p)
 {
 	const struct box_end *end = &p->end.end;
@@ -292,7 +297,7 @@ int program_run(struct tool_ctx *x, const struct program *q, struct jsonw *w, st
 	spec.ctx = p->output_ctx;
 	r = collect_run(p->box, &spec, &c, e);
 	if (r < 0) {
-		p->end.exit = e->kind == ERR_NOTFOUND ? 127 : e->kind == ERR_DENIED ? 126 : 125;
+		program_failed(p, e);
 		return r;
 	}
 	program_end(p, &c.end);

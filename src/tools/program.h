@@ -31,6 +31,7 @@ int program_run(struct tool_ctx *x, const struct program *q, struct jsonw *w, st
 
 /* How it ended, for x->programs->end and the members exit, reason, signal. */
 void program_end(struct tool_programs *p, const struct box_end *end);
+void program_failed(struct tool_programs *p, const struct err *e); /* it did not even start */
 void program_put_end(struct jsonw *w, const struct tool_programs *p);
 
 /* One stream: KEY, KEYBytes, KEYTruncated. `log`: who has the rest; empty = nobody. */

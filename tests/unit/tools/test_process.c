@@ -319,6 +319,7 @@ WITH_KEPT(unknown_ids_and_actions_are_errors)
 	no_process(c, "../../etc/passwd", "action: 'log'", ERR_NOTFOUND, "passwd");
 	no_process(c, "p\\u0000", "action: 'kill'", ERR_NOTFOUND, "p");
 	must_refuse(c, "exec", "{command: ['no-such'], background: true}", ERR_NOTFOUND, "no such program");
+	MUST(c->programs.end.exit == 127);
 	must_refuse(c, "exec", "{command: 'true', workdir: 'gone', background: true}", ERR_USAGE,
 		    "no such directory");
 }
