@@ -143,7 +143,7 @@ static struct way ways[] = {
 	{ "clerk-sync-1k", "", clerk_write, "w6", KIB, FILES_SYNC, .every = 4 },
 	{ "sync-1m", "", direct_write, "w7", MIB, FILES_SYNC, .every = 8 },
 	{ "clerk-sync-1m", "", clerk_write, "w8", MIB, FILES_SYNC, .every = 8 },
-	{ "docker-cat", "docker exec of a static cat of 1 KiB", docker_cat, "small", KIB, .every = 10 },
+	{ "docker-cat", "docker exec cat of 1 KiB", docker_cat, "small", KIB, .every = 10 },
 };
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
 
