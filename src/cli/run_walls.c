@@ -42,6 +42,7 @@ static void put_unknown(struct jsonw *w)
 	for (size_t i = 0; i < COUNT(walls); i++)
 		jsonw_knull(w, walls[i]);
 	jsonw_knull(w, "landlock");
+	jsonw_knull(w, "users");
 	jsonw_knull(w, "host_sockets");
 	jsonw_knull(w, "limits");
 }
@@ -57,6 +58,7 @@ static void put_known(const struct run *r, struct jsonw *w)
 	for (size_t i = 0; i < COUNT(walls); i++)
 		jsonw_kbool(w, walls[i], true);
 	jsonw_ku64(w, "landlock", r->last.landlock_abi);
+	jsonw_ku64(w, "users", r->profile.two_users ? 2 : 1);
 	jsonw_kz(w, "host_sockets", sockets(r));
 	jsonw_kobj(w, "limits");
 	for (unsigned i = 0; i < COUNT(limit); i++)

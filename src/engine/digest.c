@@ -80,6 +80,7 @@ static void add_who(struct sha256 *c, const struct profile *p)
 	add_u64(c, p->inner_uid);
 	add_u64(c, p->inner_gid);
 	add_u64(c, p->two_users);
+	add_u64(c, p->subids);
 	add_u64(c, p->warden_uid);
 	add_u64(c, p->warden_gid);
 }

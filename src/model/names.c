@@ -53,6 +53,8 @@ NAMES(rw_names,
 	{ "ro", RW_RO }, { "rw", RW_RW });
 NAMES(wall_names,
 	{ "landlock", WALL_LANDLOCK }, { "time", WALL_TIME }, { "limits", WALL_LIMITS });
+NAMES(subuid_names,
+	{ "auto", SUBUID_AUTO }, { "always", SUBUID_ALWAYS }, { "never", SUBUID_NEVER });
 NAMES(sync_mode_names,
 	{ "manual", SYNC_MANUAL }, { "auto", SYNC_AUTO });
 NAMES(visibility_names,

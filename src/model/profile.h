@@ -48,6 +48,7 @@ struct profile {
 	/* who: uid and gid outside, inside; with two users also the warden's */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
 	bool two_users;
+	bool subids; /* the second by newuidmap: the payload is the caller, and mounts keep their owners */
 	uint32_t warden_uid, warden_gid;
 
 	/* what it sees */

@@ -72,11 +72,16 @@ uint64_t plan_disk_files(uint64_t bytes)
 	return files < FILES_LEAST ? FILES_LEAST : files;
 }
 
+static uint32_t plan_maps(const struct profile *p)
+{
+	return !p->two_users ? 0 : p->subids ? PLAN_F_HELPER_MAPS : PLAN_F_PARENT_MAPS;
+}
+
 static void fill_header(const struct profile *p, struct plan_header *h)
 {
 	h->magic = PLAN_MAGIC;
 	h->version = PLAN_VERSION;
-	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | (p->two_users ? PLAN_F_PARENT_MAPS : 0) |
+	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | plan_maps(p) |
 		   (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0) | (p->serve ? PLAN_F_SERVE : 0) |
 		   (p->private_stays ? PLAN_F_STAYS : 0);
 	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |

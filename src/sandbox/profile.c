@@ -5,6 +5,7 @@
 #include "sandbox/host.h"
 #include "sandbox/sockets.h"
 #include "sandbox/source.h"
+#include "sandbox/subids.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -128,7 +129,7 @@ static int add_mount(struct making *m, const struct profile *p, const struct mou
 	*pm = (struct profile_mount){ .target = mt->target, .writable = mt->writable, .size = p->tmpfs };
 	if (mt->source != MOUNT_SCRATCH)
 		r = resolve_mount(m, mt, pm, &skip, e);
-	pm->idmap = p->two_users && mt->source != MOUNT_SCRATCH;
+	pm->idmap = p->two_users && !p->subids && mt->source != MOUNT_SCRATCH;
 	if (r >= 0 && !skip && mt->overlay)
 		r = name_layers(m, pm, e);
 	if (r >= 0 && !skip)
@@ -136,16 +137,39 @@ static int add_mount(struct making *m, const struct profile *p, const struct mou
 	return r;
 }
 
-static void fill_users(const struct profile_input *in, struct profile *p)
+/* Two setuid programs take as long as the rest of a start: by themselves only where a sandbox stays. */
+static int fill_subids(const struct profile_input *in, struct profile *p, struct err *e)
+{
+	const enum subuid how = (enum subuid)in->decision->eff.walls_subuid;
+	struct subids found;
+	int r;
+
+	if (how == SUBUID_NEVER || (how == SUBUID_AUTO && !in->serve))
+		return 0;
+	r = subids_look(&found, e);
+	if (r < 0 && how == SUBUID_AUTO) {
+		*e = (struct err){ 0 };
+		return 0;
+	}
+	if (r < 0)
+		return err_wrap(e, "walls.subuid is 'always'");
+	p->two_users = p->subids = true;
+	p->warden_uid = found.uid;
+	p->warden_gid = found.gid;
+	return 0;
+}
+
+static int fill_users(const struct profile_input *in, struct profile *p, struct err *e)
 {
 	p->inner_uid = p->inner_gid = INNER_ID;
 	p->outer_uid = in->uid;
 	p->outer_gid = in->gid;
 	if (in->uid != 0)
-		return;
+		return fill_subids(in, p, e);
 	p->two_users = true;
 	p->outer_uid = p->outer_gid = ROOT_PAYLOAD_ID;
 	p->warden_uid = p->warden_gid = ROOT_WARDEN_ID;
+	return 0;
 }
 
 static void fill_limits(const struct decision *d, struct profile *p)
@@ -193,9 +217,10 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 		return err_set(e, ERR_USAGE, "no command");
 	if (!in->serve && !memchr(in->argv.v[0].p, '/', in->argv.v[0].n))
 		ret->path = STR("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	fill_users(in, ret);
 	fill_limits(d, ret);
-	r = fill_walls(d, ret, e);
+	r = fill_users(in, ret, e);
+	if (r >= 0)
+		r = fill_walls(d, ret, e);
 	if (r < 0)
 		return r;
 	m.mounts = ARENA_ARRAY(a, struct profile_mount, d->n_mounts + 1);

@@ -68,13 +68,14 @@ static bool has_mounts_below(const struct hiding *h, struct str path)
  */
 static int seal(struct hiding *h, struct profile_mount *m, struct err *e)
 {
+	const bool root = h->p->two_users && !h->p->subids;
 	int r;
 
 	if (!m->source.path.n || m->source.is_file || m->overlay || m->writable)
 		return 0;
-	r = h->p->two_users ? 0 : need_lines(h, e);
+	r = root ? 0 : need_lines(h, e);
 	if (r >= 0)
-		m->sealed = h->p->two_users || !has_mounts_below(h, m->source.path);
+		m->sealed = root || !has_mounts_below(h, m->source.path);
 	return r;
 }
 

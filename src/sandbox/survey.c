@@ -4,6 +4,7 @@
 #include "base/port.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/host.h"
+#include "sandbox/subids.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -224,32 +225,38 @@ static void look_memfd(struct look *l)
 	i->fix = STR("sudo sysctl -w vm.memfd_noexec=1");
 }
 
-static bool has_subids(const char *path, const char *user)
+/* "…; fix: …" as an error has it, in two. */
+static void split_fix(struct look *l, const char *what, struct survey_item *i)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t n = 0, len = strlen(user);
+	const char *fix = strstr(what, "; fix: ");
 
-	if (fd_read_file(path, (size_t)1 << 20, &text, &n) < 0)
-		return false;
-	for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-		if (strncmp(line, user, len) == 0 && line[len] == ':')
-			return true;
-	return false;
+	i->cause = arena_printf(l->a, "%.*s", fix ? (int)(fix - what) : (int)strlen(what), what);
+	i->fix = fix ? arena_printf(l->a, "%s", fix + strlen("; fix: ")) : (struct str){ 0 };
 }
 
+/* One user is enough for a sandbox: whether there can be two is told, and is no reason to fail. */
 static void look_users(struct look *l)
 {
-	const char *user = getenv("USER");
+	struct subids found;
+	struct err e = { 0 };
 
-	if (getuid() == 0)
+	if (getuid() == 0) {
 		(void)add(l, "users", SURVEY_OK,
 			  STR("root: the warden and the command are two users that exist nowhere else"));
-	else
+		return;
+	}
+	if (subids_look(&found, &e) >= 0) {
 		(void)add(
 			l, "users", SURVEY_OK,
-			user && has_subids("/etc/subuid", user)
-				? STR("one user inside (the ranges in /etc/subuid are not needed)")
-				: STR("one user inside; the warden is kept apart by being pid 1 and not traceable"));
+			arena_printf(
+				l->a,
+				"the warden can be uid %u, by newuidmap: in sandboxes that stay, or with walls.subuid=always",
+				found.uid));
+		return;
+	}
+	split_fix(l, e.msg,
+		  add(l, "users", SURVEY_WARN,
+		      STR("one user inside: the warden is kept apart by being pid 1 and not traceable")));
 }
 
 void survey_host(struct arena *a, unsigned optional, struct survey *ret)

@@ -27,6 +27,10 @@ enum warden_fd {
 	WARDEN_FD_LAST = 6,    /* inside: the line to the outside */
 };
 
+/* The host's programs that map a second user. By these names alone: whoever sets PATH does not choose them. */
+#define HELPER_UID "/usr/bin/newuidmap"
+#define HELPER_GID "/usr/bin/newgidmap"
+
 /* The argument of the warden. */
 #define WARDEN_EARLY "early" /* makes the namespaces at once */
 #define WARDEN_WAIT "wait"   /* makes nothing before the plan is sealed: creel makes its groups first */
@@ -99,7 +103,9 @@ struct step {
 
 enum plan_flag {
 	PLAN_F_TTY = 1,
-	PLAN_F_PARENT_MAPS = 2,   /* creel is root: two uids, the map is written from outside */
+	PLAN_F_PARENT_MAPS = 2, /* creel is root: two uids, the map is written from outside */
+	PLAN_F_HELPER_MAPS = 4, /* two uids, the map is written by newuidmap and newgidmap */
+	PLAN_F_TWO_USERS = PLAN_F_PARENT_MAPS | PLAN_F_HELPER_MAPS,
 	PLAN_F_TIME_OPTIONAL = 8, /* policy can do without clocks of its own */
 	PLAN_F_SERVE = 16,        /* no payload of its own: pid 1 starts what it is asked to (wire_serve.h) */
 	PLAN_F_STAYS =
@@ -116,7 +122,7 @@ struct plan_header {
 	uint32_t private_dir; /* to be made, and removed if creel cannot; 0 = none */
 	uint32_t ns_flags;    /* CLONE_NEW* */
 	uint32_t outer_uid, outer_gid, inner_uid, inner_gid;
-	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_PARENT_MAPS */
+	uint32_t warden_outer_uid, warden_outer_gid; /* with PLAN_F_TWO_USERS */
 	uint64_t timeout_ms;                         /* 0 = none */
 	uint64_t grace_ms;                           /* between TERM and KILL */
 	uint64_t disk_bytes, disk_files;             /* of the upper layers; 0 = nobody watches */

@@ -99,7 +99,7 @@ def test_a_command_that_was_not_found_had_its_walls(light):
 
 def test_walls_that_were_not_reached_are_not_known(light):
     walls = light.run("true", status=125, ws=light.base / "gone").report["walls"]
-    for wall in ("namespaces", "root", "capabilities", "no_new_privs", "seccomp", "landlock", "host_sockets", "limits"):
+    for wall in ("namespaces", "root", "capabilities", "no_new_privs", "seccomp", "landlock", "users", "host_sockets", "limits"):
         assert walls[wall] is None, wall
     assert walls["probes"] == [] and walls["optional_missing"] == []
 

@@ -31,12 +31,21 @@ static void own_clocks(struct warden *w)
 		fail(w, 0, r, "wall 'time': make a time namespace (-e walls.optional=time does without it)");
 }
 
+static long change_user(void)
+{
+	long r = SYS2(setgroups, 0, 0);
+
+	if (r >= 0)
+		r = SYS3(setresgid, 0, 0, 0);
+	return r < 0 ? r : SYS3(setresuid, 0, 0, 0);
+}
+
 static void become_warden(struct warden *w)
 {
 	const struct plan_header *p = w->plan;
 	long r;
 
-	if (!(p->flags & PLAN_F_PARENT_MAPS)) {
+	if (!(p->flags & PLAN_F_TWO_USERS)) {
 		r = userns_map_self(p);
 		if (r < 0)
 			fail(w, 0, r, "map the user into the new user namespace");
@@ -45,11 +54,8 @@ static void become_warden(struct warden *w)
 	}
 	life_wait(w, LIFE_MAPPED);
 	own_clocks(w); /* as the user that we are: /proc/self is another's once we have changed it */
-	r = SYS2(setgroups, 0, 0);
-	if (r >= 0)
-		r = SYS3(setresgid, 0, 0, 0);
-	if (r >= 0)
-		r = SYS3(setresuid, 0, 0, 0);
+	/* One that another program maps is the caller as long as files of the caller's are opened (do_caps). */
+	r = p->flags & PLAN_F_PARENT_MAPS ? change_user() : 0;
 	if (r < 0)
 		fail(w, 0, r, "become the warden's user");
 }
@@ -71,6 +77,18 @@ static void guard_self(struct warden *w)
 	/* Outside may have died before the line above; getppid() is 0 in a new pid namespace and says nothing. */
 	if (SYS5(ppoll, &p, 1, &now, 0, 0) != 0)
 		die(125);
+}
+
+long change_user_late(struct warden *w)
+{
+	long r;
+
+	if (!(w->plan->flags & PLAN_F_HELPER_MAPS))
+		return 0;
+	r = change_user();
+	if (r >= 0)
+		guard_self(w);
+	return r;
 }
 
 /*

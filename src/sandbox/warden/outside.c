@@ -180,12 +180,16 @@ _Noreturn void fail_outside(struct warden *w, long err, const char *what)
 
 static long map_users(struct warden *w, long pid)
 {
-	long r = write_maps(w->plan, pid);
+	long r = w->plan->flags & PLAN_F_HELPER_MAPS ? helper_maps(w->plan, pid) : write_maps(w->plan, pid);
 
 	if (r >= 0)
 		r = life_send(w, LIFE_MAPPED, -1);
 	if (r < 0)
-		complain(w, 0, r, "write the user map");
+		complain(
+			w, 0, r,
+			w->plan->flags & PLAN_F_HELPER_MAPS
+				? "map two users with newuidmap and newgidmap (walls.subuid=never does without)"
+				: "write the user map");
 	return r;
 }
 
@@ -220,7 +224,7 @@ static long prepare(struct warden *w, long pid)
 	if (r < 0)
 		complain(w, 0, r, "read the plan");
 	root = r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS;
-	if (root)
+	if (r >= 0 && w->plan->flags & PLAN_F_TWO_USERS)
 		r = map_users(w, pid);
 	if (r >= 0 && w->plan->private_dir)
 		r = private_make(w);

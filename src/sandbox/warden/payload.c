@@ -84,7 +84,7 @@ long become_payload(const struct plan_header *p)
 {
 	long r = 0;
 
-	if (p->flags & PLAN_F_PARENT_MAPS) {
+	if (p->flags & PLAN_F_TWO_USERS) {
 		r = SYS2(setgroups, 0, 0);
 		if (r >= 0)
 			r = SYS3(setresgid, p->inner_gid, p->inner_gid, p->inner_gid);
@@ -161,7 +161,7 @@ static void settle(struct warden *w)
 	/* Each later child would show our memory to the calls that run by then, until it is executed. */
 	if (dumpable == 1 && w->plan->flags & PLAN_F_SERVE)
 		fail(w, 0, -EPERM, "serve calls while fs.suid_dumpable is 1; fix: sysctl fs.suid_dumpable=0");
-	if (r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS && !(w->plan->flags & PLAN_F_SERVE))
+	if (r >= 0 && w->plan->flags & PLAN_F_TWO_USERS && !(w->plan->flags & PLAN_F_SERVE))
 		r = keep_capabilities(1u << CAP_KILL);
 	if (r < 0)
 		fail(w, 0, r, "close pid 1 to others");

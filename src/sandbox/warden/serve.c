@@ -99,7 +99,7 @@ static long start(struct warden *w, struct request *r, const struct call_fds *fd
 		return -EAGAIN;
 	pid = call_start(w, r, fds);
 	/* Sharing memory with a child that changes its user makes it dumpable again, where the host says so. */
-	if (w->plan->flags & PLAN_F_PARENT_MAPS)
+	if (w->plan->flags & PLAN_F_TWO_USERS)
 		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (pid < 0 || w->said->err < 0) {
 		call_free(c);

@@ -175,8 +175,10 @@ long do_caps(struct warden *w, const struct step *s)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { (uint32_t)s->x, (uint32_t)s->x, 0 }, { 0 } };
-	long r = 0;
+	long r = change_user_late(w); /* nothing of the caller's is opened any more */
 
+	if (r < 0)
+		return note(w, r, "become the warden's user");
 	for (int cap = 0; cap < 64 && r >= 0; cap++) {
 		r = SYS5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
 		if (r == -EINVAL && cap > CAP_AUDIT_READ) {

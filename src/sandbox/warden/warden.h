@@ -90,8 +90,12 @@ long groups_wait(struct warden *w);
 long groups_open_birth(const struct warden *w); /* -ENOENT: none */
 void groups_remove(const struct warden *w);
 
+/* helper.c: writes the user map by the host's setuid programs. */
+long helper_maps(const struct plan_header *p, long pid);
+
 /* inside.c: pid 1 of the sandbox; outside.c: its parent on the host */
 _Noreturn void inside(struct warden *w);
+long change_user_late(struct warden *w); /* into the warden's, with PLAN_F_HELPER_MAPS */
 int outside(struct warden *w, long pid, int pidfd);
 /* The last thing that outside does, whatever happened before: waits until creel is done or gone, and leaves nothing behind. */
 void finish(const struct warden *w);
