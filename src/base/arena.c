@@ -37,6 +37,13 @@ void arena_init_on(struct arena *a, size_t max_bytes, void *memory, size_t size)
 	SANITIZE_POISON(memory, size);
 }
 
+void arena_init_again(struct arena *a, size_t max_bytes, void *memory, size_t size, size_t used)
+{
+	SANITIZE_UNPOISON(memory, size);
+	memset(memory, 0, used);
+	arena_init_on(a, max_bytes, memory, size);
+}
+
 void arena_done(struct arena *a)
 {
 	struct arena_block *next;

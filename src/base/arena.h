@@ -30,6 +30,8 @@ struct arena {
 void arena_init(struct arena *a, size_t max_bytes);
 /* The same, with zeroed memory to use first, which stays the caller's and outlives the arena. */
 void arena_init_on(struct arena *a, size_t max_bytes, void *memory, size_t size);
+/* The same, with memory that another arena, which is done, has used `used` bytes of. */
+void arena_init_again(struct arena *a, size_t max_bytes, void *memory, size_t size, size_t used);
 void arena_done(struct arena *a);
 #define _cleanup_arena_ _cleanup_(arena_done)
 

@@ -454,7 +454,8 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 		*e = t->out.err;
 	}
 	buf_done(&t->members);
-	if (s->for_one)
+	/* A sandbox that has lost a call has ended, or is about to. */
+	if (s->for_one || (t->programs.end.ran && t->programs.end.end.reason == BOX_LOST))
 		session_let_go(s);
 	if (r >= 0 && ret->json.failed)
 		r = err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", RESULT_MAX);
@@ -479,8 +480,7 @@ int session_call(struct session *s, const struct call_opts *o, struct call_resul
 		return err_set(e, ERR_USAGE, "no tool was named");
 	*ret = (struct call_result){ 0 };
 	buf_init(&ret->json, RESULT_MAX);
-	memset(s->call_memory, 0, s->call_used);
-	arena_init_on(&a, CALL_ARENA_MAX, s->call_memory, CALL_ARENA_FIRST);
+	arena_init_again(&a, CALL_ARENA_MAX, s->call_memory, CALL_ARENA_FIRST, s->call_used);
 	r = travel(s, o, &a, ret, e);
 	s->call_used = bytes_used(s, &a);
 	engine_tick(s->engine);

@@ -279,6 +279,21 @@ static struct keep_verdict judge(const struct making *m, const struct reg_entry 
 	return v;
 }
 
+/* One whose sandbox has just ended still listens for a moment: only who answers is there. */
+static int reach(struct making *m, struct err *e)
+{
+	struct box_stat st;
+	int r = kept_open(str_z(m->dir), &m->s->box, e);
+
+	if (r >= 0 && m->s->box->ops->stat(m->s->box, &st, e) >= 0)
+		return 1;
+	if (r < 0 && e->kind != ERR_NOTFOUND)
+		return r;
+	m->s->box = r < 0 ? NULL : box_close(m->s->box);
+	*e = (struct err){ 0 };
+	return 0;
+}
+
 /* 1: s->box is it. 0: there is none that can be used, and *ret_what says how a new one is to be recorded. */
 static int use_old(struct making *m, const char **ret_what, struct err *e)
 {
@@ -312,12 +327,7 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
 		record(m->g, "outdated", old.key, v.why);
-	r = kept_open(str_z(m->dir), &m->s->box, e);
-	if (r < 0 && e->kind == ERR_NOTFOUND) { /* it has just gone */
-		*e = (struct err){ 0 };
-		return 0;
-	}
-	return r < 0 ? r : 1;
+	return reach(m, e);
 }
 
 /* Looks again each time: who has the lock may be about to make what we want. 1: s->box is it; 0: ours. */

@@ -222,7 +222,7 @@ BOTH_WAYS(a_long_session_grows_neither_in_memory_nor_in_descriptors)
 {
 	struct creel_session *s = open_as(l, "agent:a:one", "rw");
 	int n = env_number("CREEL_LONG", 300), fds;
-	long kib;
+	__attribute__((unused)) long kib;
 
 	for (int i = 0; i < 100; i++)
 		mixed(l, s, i);
@@ -231,7 +231,9 @@ BOTH_WAYS(a_long_session_grows_neither_in_memory_nor_in_descriptors)
 	for (int i = 0; i < n; i++)
 		mixed(l, s, i);
 	MUST(lab_count_fds() == fds);
+#ifndef __SANITIZE_ADDRESS__ /* it keeps what was freed for a while */
 	MUST(memory_kib() - kib < 2048);
+#endif
 	(void)creel_close(s);
 }
 

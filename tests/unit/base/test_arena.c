@@ -284,4 +284,21 @@ TEST(arena_grow_that_fails_leaves_the_old_array_whole)
 	assert_true(a.failed);
 }
 
+TEST(memory_that_is_used_again_is_zero_again)
+{
+	static char memory[512];
+	struct arena a;
+	char *p;
+
+	arena_init_on(&a, 4096, memory, sizeof(memory));
+	p = arena_alloc(&a, 100, 1);
+	memset(p, 'x', 100);
+	arena_done(&a);
+	arena_init_again(&a, 4096, memory, sizeof(memory), 100);
+	p = arena_alloc(&a, 100, 1);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(p[i], 0);
+	arena_done(&a);
+}
+
 TEST_MAIN()
