@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The child is made with CLONE_VM | CLONE_VFORK, as posix_spawn() does: nothing is copied however big we are, and the
- * parent sleeps until execve(), so the child can leave its errno in the parent's memory. Until then it may only
- * make system calls, on a stack of its own.
+ * The child is made with CLONE_VM, as posix_spawn() does: nothing is copied however big we are, and it can leave its errno in
+ * our memory. Until execve() it only makes system calls (proc_child.c), on a stack of its own. proc_spawn() sleeps until then;
+ * proc_begin() does not.
  */
 #include "base/proc.h"
 
+#include "base/proc_child.h"
 #include "base/sanitize.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,102 +23,8 @@ enum {
 	STACK_BYTES = 256 << 10
 }; /* touched pages only; sanitizers want more than the few hundred bytes we use */
 
-struct start {
-	const struct proc_spec *spec;
-	pid_t parent;
-	int error; /* written by the child */
-};
-
-static int reset_signals(void)
-{
-	struct sigaction dfl = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	/* Ignored ones too: a child must not inherit that SIGPIPE is nothing. SIGKILL, SIGSTOP and libc's own refuse. */
-	for (int sig = 1; sig < NSIG; sig++)
-		(void)sigaction(sig, &dfl, NULL);
-	sigemptyset(&none);
-	return pthread_sigmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : -1;
-}
-
-/* Out of the way: `from` or higher. /dev/null for a negative one. */
-static int move_up(int fd, int from)
-{
-	if (fd < 0)
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, from);
-}
-
-/*
- * Two passes, because fds[0] may be 1 and fds[1] may be 0: first all out of the way, then each to its place.
- * Never fewer than three: a child without fd 1 would print into the next file it opens. The program, when it is given as
- * a descriptor, goes right behind them and closes itself on exec. Returns its number there.
- */
-static int place_fds(const struct proc_spec *spec)
-{
-	int n_fds = (int)spec->n_fds, n = n_fds < 3 ? 3 : n_fds, program = FD_NONE;
-	int high[PROC_FDS_MAX];
-
-	for (int i = 0; i < n; i++) {
-		high[i] = move_up(i < n_fds ? spec->fds[i] : FD_NONE, n + 1);
-		if (high[i] < 0)
-			return -1;
-	}
-	if (!spec->path) {
-		program = fcntl(spec->exec_fd, F_DUPFD_CLOEXEC, n + 1);
-		if (program < 0)
-			return -1;
-	}
-	for (int i = 0; i < n; i++)
-		if (dup2(high[i], i) < 0)
-			return -1;
-	if (!spec->path && dup3(program, n, O_CLOEXEC) < 0)
-		return -1;
-	return syscall(SYS_close_range, (unsigned)n + (spec->path ? 0 : 1), ~0U, 0) < 0 ? -1 : n;
-}
-
-/* The number of the program's descriptor, if it has one; negative on failure. */
-static int prepare(const struct start *s)
-{
-	const struct proc_spec *spec = s->spec;
-
-	if (reset_signals() < 0)
-		return -1;
-	if (spec->new_session && setsid() < 0)
-		return -1;
-	if (spec->die_with_parent) {
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-			return -1;
-		/* The parent may have died before the line above. Inside a new pid namespace it reads as 0. */
-		if (getppid() != s->parent && getppid() != 0) {
-			errno = ESRCH;
-			return -1;
-		}
-	}
-	if (spec->cwd && chdir(spec->cwd) < 0)
-		return -1;
-	return place_fds(spec);
-}
-
-/* In the child. */
-static int run_child(void *arg)
-{
-	static char *const empty[] = { NULL };
-	struct start *s = arg;
-	char *const *envp = s->spec->envp ? s->spec->envp : empty;
-	int program = prepare(s);
-
-	/* Not execve(): a coverage build wraps it to write its counters out, and these are the parent's counters. */
-	if (program >= 0 && s->spec->path)
-		(void)syscall(SYS_execve, s->spec->path, s->spec->argv, envp);
-	else if (program >= 0)
-		(void)syscall(SYS_execveat, program, "", s->spec->argv, envp, AT_EMPTY_PATH);
-	s->error = errno;
-	_exit(127);
-}
-
 /* A handler of ours that ran in the child would run in our memory: no signal may arrive between clone and exec. */
-static int clone_blocked(struct start *s, char *stack, struct proc *p)
+static int clone_blocked(struct proc_start *s, int flags, struct proc *p)
 {
 	sigset_t all, before;
 	int r;
@@ -127,41 +33,99 @@ static int clone_blocked(struct start *s, char *stack, struct proc *p)
 	r = pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (r != 0)
 		return -r;
-	p->pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, s,
-		       &p->pidfd);
+	p->pid = clone(proc_child, s, CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD | flags, s,
+		       &p->pidfd, NULL, &s->busy);
 	r = p->pid < 0 ? -errno : 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }
 
-int proc_spawn(const struct proc_spec *spec, struct proc *ret)
+/* Where the memory that it shares with the child begins. */
+static char *memory_of(struct proc_start *s)
 {
-	struct start s = { .spec = spec, .parent = getpid() };
-	struct proc p = PROC_NONE;
-	struct proc_status ignored;
-	void *stack;
-	int r;
+	return (char *)s + sizeof(*s) - STACK_BYTES;
+}
+
+static void forget(struct proc_start *s)
+{
+	char *memory = memory_of(s);
+
+	/* The child left its frames by execve(), without the returns that would have cleaned up their red zones. */
+	SANITIZE_UNPOISON(memory, STACK_BYTES);
+	(void)munmap(memory, STACK_BYTES);
+}
+
+/* At the end of the child's stack, so that both are in one page. */
+static int new_start(const struct proc_spec *spec, struct proc_start **ret)
+{
+	char *memory;
 
 	if ((!spec->path && spec->exec_fd <= 0) || !spec->argv || spec->n_fds > PROC_FDS_MAX ||
 	    (spec->n_fds > 0 && !spec->fds))
 		return -EINVAL;
-	stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
-		     0);
-	if (stack == MAP_FAILED)
+	memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
+		      0);
+	if (memory == MAP_FAILED)
 		return -errno;
-	r = clone_blocked(&s, stack, &p);
-	/* The child left its frames by execve(), without the returns that would have cleaned up their red zones. */
-	SANITIZE_UNPOISON(stack, STACK_BYTES);
-	(void)munmap(stack, STACK_BYTES);
+	*ret = (struct proc_start *)(void *)(memory + STACK_BYTES - sizeof(**ret));
+	**ret = (struct proc_start){ .spec = *spec, .parent = getpid(), .busy = 1 };
+	return 0;
+}
+
+static int start(const struct proc_spec *spec, int flags, struct proc_start **ret_start, struct proc *ret)
+{
+	struct proc_start *s;
+	struct proc p = PROC_NONE;
+	int r = new_start(spec, &s);
+
 	if (r < 0)
 		return r;
-	if (s.error != 0) {
-		(void)proc_wait(&p, CLOCK_NEVER, &ignored);
-		(void)fd_close(p.pidfd);
-		return -s.error;
+	r = clone_blocked(s, flags, &p);
+	if (r < 0) {
+		forget(s);
+		return r;
 	}
 	*ret = p;
+	*ret_start = s;
 	return 0;
+}
+
+int proc_begun(struct proc_start **start, struct proc *p)
+{
+	struct proc_start *s = *start;
+	struct proc_status ignored;
+	int error;
+
+	if (!s)
+		return 0;
+	while (__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE))
+		(void)syscall(SYS_futex, &s->busy, FUTEX_WAIT, 1, NULL, NULL, 0);
+	error = s->error;
+	forget(s);
+	*start = NULL;
+	if (error == 0)
+		return 0;
+	(void)proc_wait(p, CLOCK_NEVER, &ignored);
+	p->pidfd = fd_close(p->pidfd);
+	return -error;
+}
+
+int proc_begin(const struct proc_spec *spec, struct proc_start **ret_start, struct proc *ret)
+{
+	return start(spec, 0, ret_start, ret);
+}
+
+int proc_spawn(const struct proc_spec *spec, struct proc *ret)
+{
+	struct proc_start *s;
+	struct proc p;
+	int r = start(spec, CLONE_VFORK, &s, &p);
+
+	if (r >= 0)
+		r = proc_begun(&s, &p);
+	if (r >= 0)
+		*ret = p;
+	return r;
 }
 
 int proc_reap(int pidfd, struct proc_status *ret)

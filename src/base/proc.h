@@ -52,6 +52,14 @@ struct proc {
  */
 int proc_spawn(const struct proc_spec *spec, struct proc *ret);
 
+/*
+ * The same in two halves: while the child is being executed we go on. *spec is copied; what it points to has to stay as it is until
+ * proc_begun(), which waits for execve() and says what proc_spawn() would have said. It is harmless when nothing has begun.
+ */
+struct proc_start;
+int proc_begin(const struct proc_spec *spec, struct proc_start **ret_start, struct proc *ret);
+int proc_begun(struct proc_start **start, struct proc *p);
+
 /* Waits and reaps. -ETIMEDOUT when it still runs at deadline_ms (clock_mono_ms()); CLOCK_NEVER waits for ever. */
 int proc_wait(struct proc *p, uint64_t deadline_ms, struct proc_status *ret);
 

@@ -198,7 +198,8 @@ static int give_back(const struct run *r)
 
 	(void)snprintf(name, sizeof(name), STR_FMT, STR_ARG(upper));
 	private = open(r->private_dir, DIR_FLAGS);
-	if (private < 0 || !is_untouched(private, name) || faccessat(private, "old", F_OK, 0) == 0)
+	/* The warden may still be removing "old" from it; whoever takes it has to wait for the warden's lock. */
+	if (private < 0 || !is_untouched(private, name))
 		return -1;
 	live = state_open(&state, "live", id, path, sizeof(path), &ignored);
 	if (live >= 0)

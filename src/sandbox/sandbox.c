@@ -157,36 +157,41 @@ static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
 	return 0;
 }
 
-static int spawn_warden(int warden_fd, const struct sandbox_stdio *io, bool waits, const struct ends *theirs,
+static int begin_warden(int warden_fd, const struct sandbox_stdio *io, bool waits, const struct ends *theirs,
 			struct sandbox *s)
 {
+	static char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY;
 	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go };
-	char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY;
-	char *argv[] = { name, waits ? wait : early, NULL };
 	const struct proc_spec spec = {
-		.exec_fd = warden_fd, .argv = argv, .fds = fds, .n_fds = sizeof(fds) / sizeof(fds[0])
+		.exec_fd = warden_fd, .argv = s->argv, .fds = s->fds, .n_fds = sizeof(fds) / sizeof(fds[0])
 	};
 
-	return proc_spawn(&spec, &s->warden);
+	memcpy(s->fds, fds, sizeof(fds));
+	s->argv[0] = name;
+	s->argv[1] = waits ? wait : early;
+	s->argv[2] = NULL;
+	return proc_begin(&spec, &s->begun, &s->warden);
+}
+
+static int told(int r, struct err *e)
+{
+	if (r == -EAGAIN)
+		return err_set(e, ERR_UNAVAIL, "start creel-warden: " SANDBOX_NO_TASKS);
+	return r < 0 ? err_sys(e, -r, "start creel-warden") : r;
 }
 
 int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
 		  struct err *e)
 {
 	_cleanup_(ends_done) struct ends theirs = { FD_NONE, FD_NONE };
-	struct sandbox s = SANDBOX_NONE;
-	int r = make_channels(&s, &theirs, e);
+	int r;
 
-	if (r >= 0) {
-		r = spawn_warden(warden_fd, io, waits, &theirs, &s);
-		if (r == -EAGAIN)
-			r = err_set(e, ERR_UNAVAIL, "start creel-warden: " SANDBOX_NO_TASKS);
-		else if (r < 0)
-			r = err_sys(e, -r, "start creel-warden");
-	}
+	*ret = SANDBOX_NONE;
+	r = make_channels(ret, &theirs, e);
+	if (r >= 0)
+		r = told(begin_warden(warden_fd, io, waits, &theirs, ret), e);
 	if (r < 0)
-		sandbox_done(&s);
-	*ret = s;
+		sandbox_done(ret);
 	return r;
 }
 
@@ -204,19 +209,29 @@ int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *d
 	return tell_group(sandbox, version == CGROUP_V2 ? GROUP_V2 : GROUP_V1, dir);
 }
 
+static int write_plan(struct sandbox *s, struct str plan, struct err *e)
+{
+	int r = fd_write_all(s->plan, plan);
+
+	if (r >= 0 && fcntl(s->plan, F_ADD_SEALS, SEALS) < 0)
+		r = -errno;
+	return r < 0 ? err_sys(e, -r, "write the plan") : 0;
+}
+
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
-	int r = cgroup->version == CGROUP_V2 ? tell_group(s, GROUP_BORN, cgroup->dir[0])
-					     : cgroup_add(cgroup, s->warden.pid);
+	int r = told(proc_begun(&s->begun, &s->warden), e);
 
+	if (r < 0)
+		return r;
+	r = cgroup->version == CGROUP_V2 ? tell_group(s, GROUP_BORN, cgroup->dir[0])
+					 : cgroup_add(cgroup, s->warden.pid);
 	/* Before the seal: a sealed plan is carried out. */
 	if (r < 0)
 		return err_sys(e, -r, "move the sandbox into its cgroup");
-	r = fd_write_all(s->plan, plan);
-	if (r >= 0 && fcntl(s->plan, F_ADD_SEALS, SEALS) < 0)
-		r = -errno;
+	r = write_plan(s, plan, e);
 	if (r < 0)
-		return err_sys(e, -r, "write the plan");
+		return r;
 	s->plan = fd_close(s->plan);
 	s->go = fd_close(s->go);
 	return 0;
@@ -295,6 +310,7 @@ void sandbox_done(struct sandbox *s)
 	s->control = fd_close(s->control);
 	s->plan = fd_close(s->plan);
 	s->go = fd_close(s->go);
+	(void)proc_begun(&s->begun, &s->warden);
 	if (s->warden.pid > 0)
 		(void)proc_wait(&s->warden, clock_deadline(END_MS), &ignored);
 	proc_done(&s->warden);

@@ -22,6 +22,10 @@ struct sandbox {
 	struct proc warden;
 	int control;
 	int plan, go; /* until it has its plan */
+	/* Until then the warden may still be on its way to execve(), and read these: a sandbox stays where it is. */
+	struct proc_start *begun;
+	int fds[6];
+	char *argv[3];
 };
 #define SANDBOX_NONE \
 	((struct sandbox){ .warden = PROC_NONE, .control = FD_NONE, .plan = FD_NONE, .go = FD_NONE })
@@ -43,14 +47,14 @@ int sandbox_open_program(const char *room, const char *name, int *ret_fd, struct
 int sandbox_seal_program(int file, const char *name, int *ret_fd, struct err *e);
 
 /*
- * Starts the warden, which makes the namespaces and waits for its plan. `waits`: it makes nothing yet, because there will be a cgroup
+ * Begins the warden, which makes the namespaces and waits for its plan, while we go on; *ret stays where it is until sandbox_go(). `waits`: it makes nothing yet, because there will be a cgroup
  * that it is born in, or has to be moved into first.
  */
 int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
 		  struct err *e);
 /* To one that waits: this group is about to be made. It removes it when we are killed. For struct cgroup_heir. */
 int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir);
-/* Gives it the plan: it starts. With a cgroup only one that waits, and has been told of it. */
+/* Gives it the plan: it starts, or could not be executed. With a cgroup only one that waits, and has been told of it. */
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
 /* All of it, with a cgroup that is there already. */
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,

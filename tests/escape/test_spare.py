@@ -36,6 +36,20 @@ def test_one_that_was_not_used_is_used_again(light):
     assert sorted(p.name for p in one.iterdir()) == ["upper0", "work0"] and not left(light)
 
 
+def test_what_a_killed_one_left_to_be_removed_does_not_keep_it_from_being_used(light):
+    light.run("true", status=0)
+    (one,) = spares(light)
+    light.run("true", status=0)
+    (one / "old").mkdir()
+    (one / "old" / "file").write_text("")
+    for p in (one / "old", one / "old" / "file"):
+        os.chown(p, one.stat().st_uid, one.stat().st_gid)
+    outer = inode(one)
+    light.run("true", status=0)
+    assert spares(light) == [one] and inode(one) == outer
+    assert sorted(p.name for p in one.iterdir()) == ["upper0", "work0"] and not left(light)
+
+
 # What it does, and what the next one must not see any more.
 TRACES = {
     "file": ("echo x >new", "ls -d new d 2>/dev/null | wc -l", "0"),

@@ -140,9 +140,16 @@ static int child(void *arg)
 		w->said->err = -EPERM;
 		return 125;
 	}
+	/* Nothing is executed before the host's tree has gone; everything until here had no need to wait for that. */
+	r = task_result(&w->detach);
+	if (r < 0) {
+		w->said->step = STEP_COUNT_ + 2;
+		w->said->err = r;
+		return 125;
+	}
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
 	SYS1(umask, w->umask);
-	w->said->step = STEP_COUNT_ + 2;
+	w->said->step = STEP_COUNT_ + 3;
 	if (w->plan->flags & PLAN_F_SERVE)
 		return 0; /* the walls hold: that is all */
 	w->said->err = exec_program(w->plan->path ? plan_str(w, w->plan->path) : "", argv_, env_);
@@ -187,6 +194,7 @@ static long spawn_copy(struct warden *w, int (*fn)(void *))
 	void *top = child_stack + sizeof(child_stack);
 	long pid, page;
 
+	(void)task_result(&w->detach); /* a copy would never see its end */
 	page = SYS6(mmap, 0, sizeof(*w->said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page < 0 && page > -4096)
 		return page;
@@ -241,12 +249,11 @@ static void fill_command(struct warden *w)
 
 long payload_start(struct warden *w)
 {
-	static const char *const why[] = { "become the payload", "a wall did not hold", "exec" };
-	long pid, r = task_end(&w->detach);
+	static const char *const why[] = { "become the payload", "a wall did not hold",
+					   "take the host's tree away", "exec" };
+	long pid;
 
 	fill_command(w);
-	if (r < 0)
-		fail(w, 0, r, "take the host's tree away");
 	life_wait(w, LIFE_READY);
 	SYS1(close, w->life[0]);
 	if (!w->has_net)
@@ -258,7 +265,8 @@ long payload_start(struct warden *w)
 	w->report.probes = w->said->probes;
 	w->report.landlock_abi = w->landlock_abi;
 	if (w->said->err)
-		fail(w, w->said->step, w->said->err, why[(w->said->step - STEP_COUNT_) % 3]);
+		fail(w, w->said->step, w->said->err, why[(w->said->step - STEP_COUNT_) % 4]);
+	(void)task_end(&w->detach);
 	settle(w);
 	w->report.msg = MSG_READY;
 	(void)control_send(&w->report, -1);

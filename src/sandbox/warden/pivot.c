@@ -17,17 +17,18 @@ long do_seal(struct warden *w, const struct step *s)
 		    "/");
 }
 
-static uint32_t pivoted;
+static uint32_t pivoted, detaching;
 
 /*
  * pivot_root(".", ".") stacks the old root on the new one; detaching "/" then takes the old one away (pivot_root(2)). For that the
- * kernel waits until nobody can still be looking at it, so a task beside us waits in our place, and payload_start() for that
- * one. It begins early: once we have asked for clocks of our own, nobody can share our memory any more.
+ * kernel waits until nobody can still be looking at it, so a task beside us waits in our place, and whoever is about to execute the
+ * payload for that one. It begins early: once we have asked for clocks of our own, nobody can share our memory any more.
  */
 static long detach(void)
 {
 	while (!__atomic_load_n(&pivoted, __ATOMIC_ACQUIRE))
 		SYS4(futex, &pivoted, FUTEX_WAIT_PRIVATE, 0, 0);
+	__atomic_store_n(&detaching, 1, __ATOMIC_RELAXED);
 	return SYS2(umount2, "/", MNT_DETACH_);
 }
 
@@ -55,5 +56,8 @@ long do_pivot(struct warden *w, const struct step *s)
 	SYS1(close, w->root_fd);
 	w->root_fd = -EBADF;
 	forget_parent(w);
+	/* It has little to do before it sleeps, and may be waiting for the processor that we are on. */
+	if (!__atomic_load_n(&detaching, __ATOMIC_RELAXED))
+		SYS0(sched_yield);
 	return told(w, r, "pivot_root", "/");
 }

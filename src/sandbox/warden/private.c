@@ -136,6 +136,21 @@ static bool is_given(const struct warden *w, int dir, const char *name)
 	       st.stx_gid == (other ? p->outer_gid : (uint32_t)SYS0(getegid));
 }
 
+static void remove_old(int dir)
+{
+	long old = SYS4(openat, dir, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+	if (old == -EACCES) {
+		give_rights(dir, "old");
+		old = SYS4(openat, dir, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	}
+	if (old < 0)
+		return;
+	remove_below((int)old);
+	SYS1(close, old);
+	SYS3(unlinkat, dir, "old", AT_REMOVEDIR);
+}
+
 /*
  * overlayfs makes work/work anew for every mount, and takes none that a volatile one has left. It is removed when pid 1 has no
  * need of us any more: freeing a directory can mean waiting for the disk.
@@ -147,6 +162,10 @@ static long set_aside(int dir, const char *work)
 	if (fd < 0)
 		return fd;
 	r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+	if (r == -EEXIST) { /* whoever had to remove that one was killed */
+		remove_old(dir);
+		r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+	}
 	if (r == -EACCES) { /* it has no rights on itself, and we are not root */
 		give_rights((int)fd, "work");
 		r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
@@ -204,19 +223,8 @@ static bool take_spare(struct warden *w, const char *path, const struct step *ov
 
 void private_settled(const struct warden *w)
 {
-	long old = w->private_fd < 0 ? -EBADF
-				     : SYS4(openat, w->private_fd, "old",
-					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-
-	if (old == -EACCES) {
-		give_rights(w->private_fd, "old");
-		old = SYS4(openat, w->private_fd, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-	}
-	if (old < 0)
-		return;
-	remove_below((int)old);
-	SYS1(close, old);
-	SYS3(unlinkat, w->private_fd, "old", AT_REMOVEDIR);
+	if (w->private_fd >= 0)
+		remove_old(w->private_fd);
 }
 
 /* ---- one that stays ---- */

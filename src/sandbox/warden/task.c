@@ -5,6 +5,7 @@
  */
 #include "sandbox/warden/warden.h"
 
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
 
@@ -20,8 +21,19 @@ long task_begin(struct task *t, task_fn *work)
 {
 	t->work = work;
 	t->result = -ECHILD; /* stays so when it is killed */
-	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack), CLONE_VM | CLONE_FILES | SIGCHLD, NULL);
+	t->busy = 1;
+	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack),
+			  CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD, &t->busy);
 	return t->pid < 0 ? t->pid : 0;
+}
+
+long task_result(const struct task *t)
+{
+	if (t->pid <= 0)
+		return -ECHILD;
+	while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
+		SYS4(futex, &t->busy, FUTEX_WAIT, 1, 0);
+	return t->result;
 }
 
 long task_end(struct task *t)

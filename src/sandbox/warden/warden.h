@@ -34,11 +34,13 @@ struct task {
 	long pid;
 	task_fn *work;
 	long result;
+	int busy; /* 1; the kernel makes it 0 when the task has left our memory */
 	char stack[4096] __attribute__((aligned(16)));
 };
-/* Both: 0 or more, or -errno. task_end() of one that never began is an error. */
+/* All: 0 or more, or -errno. Ending one that never began is an error. */
 long task_begin(struct task *t, task_fn *work);
-long task_end(struct task *t);
+long task_result(const struct task *t); /* waits; for whoever shares our memory and cannot reap it */
+long task_end(struct task *t);          /* waits and reaps */
 
 /* Records of enum group_record, one after the other. */
 struct group_records {

@@ -3,6 +3,7 @@
 
 #include "base/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -93,6 +94,52 @@ TEST(proc_that_cannot_start_is_an_error_of_spawn)
 	assert_int_equal(open_fds(), before);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no zombie */
 	assert_int_equal(errno, ECHILD);
+}
+
+TEST(proc_begun_says_what_spawn_would_have_said)
+{
+	const struct {
+		const char *path;
+		int error;
+	} cases[] = { { "/bin/true", 0 }, { "/nonexistent", -ENOENT }, { "/", -EACCES } };
+	size_t fds = open_fds();
+
+	for (size_t i = 0; i < 3; i++) {
+		char *const argv[] = { (char[]){ "x" }, NULL };
+		struct proc_spec spec = { .path = cases[i].path, .argv = argv };
+		struct proc_start *start = NULL;
+		struct proc p = PROC_NONE;
+		struct proc_status st;
+
+		assert_int_equal(proc_begin(&spec, &start, &p), 0);
+		assert_int_equal(proc_begun(&start, &p), cases[i].error);
+		assert_null(start);
+		assert_int_equal(proc_begun(&start, &p), 0); /* nothing is on its way any more */
+		if (cases[i].error == 0)
+			assert_int_equal(proc_wait(&p, clock_deadline(10000), &st), 0);
+		proc_done(&p);
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+		assert_int_equal(open_fds(), fds);
+	}
+}
+
+/* The child makes calls that fail, in our memory. */
+TEST(proc_that_is_being_executed_leaves_errno_alone)
+{
+	char *const argv[] = { (char[]){ "x" }, NULL };
+	struct proc_spec spec = { .path = "/nonexistent", .argv = argv };
+
+	for (int i = 0; i < 50; i++) {
+		struct proc_start *start = NULL;
+		struct proc p = PROC_NONE;
+
+		assert_int_equal(proc_begin(&spec, &start, &p), 0);
+		for (int k = 0; k < 2000; k++) {
+			assert_int_equal(close(-1), -1);
+			assert_int_equal(errno, EBADF);
+		}
+		assert_int_equal(proc_begun(&start, &p), -ENOENT);
+	}
 }
 
 TEST(proc_executes_a_descriptor_and_leaves_it_closed)
