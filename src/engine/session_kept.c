@@ -294,6 +294,24 @@ static int reach(struct making *m, struct err *e)
 	return 0;
 }
 
+/* Most often somebody stands in another directory than with the call before. */
+static int refuse_other_mounts(const struct making *m, const struct reg_entry *old, const char *why,
+			       struct err *e)
+{
+	if (!str_eq(old->workspace, m->d->workspace))
+		return err_set(e, ERR_DENIED,
+			       "the sandbox of '" STR_FMT "' works on '" STR_FMT
+			       "' and was used less than five minutes ago, and this call asks for '" STR_FMT
+			       "'; fix: --workspace " STR_FMT
+			       ", or another --session, or creel recreate " STR_FMT,
+			       STR_ARG(old->key), STR_ARG(old->workspace), STR_ARG(m->d->workspace),
+			       STR_ARG(old->workspace), STR_ARG(old->key));
+	return err_set(e, ERR_DENIED,
+		       "the sandbox of '" STR_FMT
+		       "': %s; fix: wait until it is idle, or end it with creel recreate " STR_FMT,
+		       STR_ARG(old->key), why, STR_ARG(old->key));
+}
+
 /* 1: s->box is it. 0: there is none that can be used, and *ret_what says how a new one is to be recorded. */
 static int use_old(struct making *m, const char **ret_what, struct err *e)
 {
@@ -312,8 +330,7 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	if (v.warned_ms != old.warned_ms && registry_set_warned(m->reg, old.key, v.warned_ms, e) < 0)
 		return -1;
 	if (v.keep == KEEP_REFUSE)
-		return err_set(e, ERR_DENIED, "%s; fix: wait until it is idle, or end it with creel recreate",
-			       v.why);
+		return refuse_other_mounts(m, &old, v.why, e);
 	if (v.keep == KEEP_RECREATE && !m->locked) {
 		*ret_what = "recreated";
 		return 0;
