@@ -209,17 +209,21 @@ TEST(a_long_account_of_what_is_missing_is_counted)
 	loading_init(&w);
 	buf_init(&b, 1 << 20);
 	buf_putc(&b, '{');
-	for (unsigned i = OPT_TIMEOUT_S; i < OPT_COUNT_; i++)
-		if (option_info((enum option)i)->def[0])
-			buf_printf(&b, "'%s':%s,", option_info((enum option)i)->key,
-				   option_info((enum option)i)->type == TYPE_U64 ||
-						   option_info((enum option)i)->type == TYPE_SIZE
-					   ? "5000"
-				   : option_info((enum option)i)->type == TYPE_BOOL ? "true"
-				   : option_info((enum option)i)->type == TYPE_NUM  ? "1"
-				   : option_info((enum option)i)->type == TYPE_LIST ? "[]"
-				   : option_info((enum option)i)->type == TYPE_ENUM ? "'manual'"
-										    : "'127.0.0.1:1'");
+	for (unsigned i = OPT_TIMEOUT_S; i < OPT_COUNT_; i++) {
+		const struct option_info *o = option_info((enum option)i);
+
+		if (!o->def[0])
+			continue;
+		buf_printf(&b, "'%s':", o->key);
+		if (o->type == TYPE_ENUM)
+			buf_printf(&b, "'%s',", o->def);
+		else
+			buf_puts(&b, o->type == TYPE_U64 || o->type == TYPE_SIZE ? "5000,"
+				     : o->type == TYPE_BOOL                      ? "true,"
+				     : o->type == TYPE_NUM                       ? "1,"
+				     : o->type == TYPE_LIST                      ? "[],"
+										 : "'127.0.0.1:1',");
+	}
 	buf_putc(&b, '}');
 	use_set(&w, b.p);
 	load_it(&w);
