@@ -33,6 +33,9 @@ def find_tests():
         tests.update(dict.fromkeys(names, path.relative_to(root)))
         if f"'{path.stem[5:]}'" not in built:
             problems.append(f"{path.relative_to(root)} is not built: tests/unit/meson.build does not name it")
+    for path in sorted((root / "tests/api").glob("test_*.c")):
+        names = re.findall(r"^(?:WITH_LAB|BOTH_WAYS)\((\w+)", path.read_text(), re.M)
+        tests.update(dict.fromkeys(names, path.relative_to(root)))
     for path in sorted((root / "tests").glob("*/test_*.py")):
         tests.update(dict.fromkeys(re.findall(r"^def (test_\w+)\(", path.read_text(), re.M), path.relative_to(root)))
     tests.update({path.stem: path.relative_to(root) for path in (root / "fuzz").glob("fuzz_*.c")})

@@ -96,7 +96,7 @@ WITH_SERVED(no_process_outlives_a_call_that_ends)
 		uint64_t id;
 
 		if (strcmp(ways[i][0], "nap") == 0 || strcmp(ways[i][0], "deaf") == 0 ||
-		    strcmp(ways[i][0], "hide") == 0)
+		    strcmp(ways[i][0], "hide") == 0 || strcmp(ways[i][0], "bomb") == 0)
 			continue; /* these have no end of their own */
 		c = linger(ways[i]);
 		id = begin(s, &c);
