@@ -80,6 +80,15 @@ static inline void yard_box_open_clerk(struct yard_box *b, uint64_t answer_ms)
 	yard_box_must(files_wire_open(socket, answer_ms, &b->wire), "wire", &e);
 }
 
+/* Apart from its caller: what is assigned here lies on the stack once more in a build for debugging. */
+static inline void yard_box_clear(struct yard_box *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->warm = WARM_NONE;
+	b->cgroup = CGROUP_EMPTY;
+	b->program = FD_NONE;
+}
+
 /* `dirs`, of `root`, at the same names below "/"; the first is the workspace. */
 static inline void yard_box_open(struct yard_box *b, const char *root, const char *const dirs[])
 {
@@ -91,7 +100,7 @@ static inline void yard_box_open(struct yard_box *b, const char *root, const cha
 	int warden = open(getenv("CREEL_WARDEN"), O_RDONLY | O_CLOEXEC);
 	int clerk = open(getenv("CREEL_CLERK"), O_RDONLY | O_CLOEXEC);
 
-	*b = (struct yard_box){ .warm = WARM_NONE, .cgroup = CGROUP_EMPTY, .program = FD_NONE };
+	yard_box_clear(b);
 	arena_init(&a, 4 << 20);
 	buf_init(&plan, PLAN_MAX_BYTES);
 	yard_box_profile(&a, root, dirs, &p, m);

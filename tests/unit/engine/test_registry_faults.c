@@ -238,7 +238,6 @@ TEST(what_others_can_reach_is_refused_with_the_fix)
 
 static void use_after_fork(void *ctx)
 {
-	_cleanup_arena_ struct arena a = { 0 };
 	struct reg_entry en = entry("k");
 	struct err e = { 0 };
 

@@ -57,12 +57,20 @@ static inline void served_plan(struct buf *plan)
 	}
 }
 
+/* Apart from its caller: what is assigned here lies on the stack once more in a build for debugging. */
+static inline void served_clear(struct served *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->warm = WARM_NONE;
+	s->cgroup = CGROUP_EMPTY;
+}
+
 static inline void served_start(struct served *s)
 {
 	struct buf plan;
 	struct err e = { 0 };
 
-	*s = (struct served){ .warm = WARM_NONE, .cgroup = CGROUP_EMPTY };
+	served_clear(s);
 	s->warden = open(getenv("CREEL_WARDEN"), O_RDONLY | O_CLOEXEC);
 	served_plan(&plan);
 	if (warm_start(s->warden, buf_str(&plan), &s->cgroup, &s->warm, &e) < 0 ||

@@ -128,13 +128,12 @@ TEST(abuse_a_sparse_file_of_a_terabyte_costs_nothing)
 	YARD(p);
 	CALL(c, p);
 	_cleanup_close_ int fd = openat(p.work, "bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	struct rlimit old, small;
+	struct rlimit old;
 
 	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
 	assert_int_equal(getrlimit(RLIMIT_DATA, &old), 0);
-	small = (struct rlimit){ (rlim_t)64 << 20, old.rlim_max };
 #ifndef SANITIZE_ADDRESS_ON
-	assert_int_equal(setrlimit(RLIMIT_DATA, &small), 0);
+	assert_int_equal(setrlimit(RLIMIT_DATA, &(struct rlimit){ (rlim_t)64 << 20, old.rlim_max }), 0);
 #endif
 	call_ok(&c, "read", "{path:'bomb'}");
 	assert_int_equal(got_int(&c, "totalBytes"), (int64_t)1 << 40);
