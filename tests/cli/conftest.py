@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -117,8 +118,9 @@ class Sessions(Creel):
         return self.call("exec", f"command={command}", **kw)["stdout"]
 
     def spawn(self, *args, **kw):
+        # Whoever started the tests in the background of a shell made them ignore SIGINT, and creel keeps to that.
         return subprocess.Popen(self.argv(*args), env=self.env, cwd=self.cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                stdin=subprocess.DEVNULL, text=True, **kw)
+                                stdin=subprocess.DEVNULL, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **kw)
 
     def listed(self, *args):
         return {b["session"]: b for b in self("list", "--json", *args, status=0).json["sandboxes"]}
