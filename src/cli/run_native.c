@@ -308,13 +308,14 @@ static void let_go_of_streams(const struct run *r)
 }
 
 /*
- * Pid 1 says so when everything else has ended, and nothing follows. While the kernel takes the walls down we look at what was
- * changed; only the streams that go through us may still hold something.
+ * Pid 1 says so when everything else has ended, and nothing follows; with an error, something cannot die and may still write.
+ * While the kernel takes the walls down we look at what was changed; only the streams that go through us may still hold
+ * something.
  */
 static bool is_last(const struct run *r, const struct tty *tty, const struct warden_report *m)
 {
-	return m->msg == MSG_EXIT && (m->reason == REASON_EXIT || m->reason == REASON_SIGNAL) && r->started &&
-	       !tty && !r->relay;
+	return m->msg == MSG_EXIT && m->err == 0 &&
+	       (m->reason == REASON_EXIT || m->reason == REASON_SIGNAL) && r->started && !tty && !r->relay;
 }
 
 /* 1 = there may be more, 0 = the warden has gone, or has nothing more to say. */

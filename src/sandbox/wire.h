@@ -200,7 +200,7 @@ enum disk_end {
 struct warden_report {
 	uint32_t msg;
 	uint32_t step;   /* MSG_FAILED: index into the plan, or STEP_* kinds above it: see `what` */
-	int32_t err;     /* errno */
+	int32_t err;     /* errno; MSG_EXIT: EBUSY when something inside has not ended yet */
 	uint32_t reason; /* enum warden_reason */
 	int32_t value;   /* exit code or signal; pid; step */
 	uint32_t landlock_abi;

@@ -316,27 +316,31 @@ static long wait_next(const struct warden *w, int *status)
 /*
  * What the payload has left behind ends before anybody hears that it has ended: whoever hears it can look at
  * the files. A fork that is under way fails on the pending signal, so one round reaches everything. A task that cannot die is
- * not waited for forever: it ends with us.
+ * not waited for forever: -EBUSY, and it ends with us.
  */
-static void end_others(const struct warden *w)
+static int end_others(const struct warden *w)
 {
 	struct pollfd p = { .fd = w->signals_fd, .events = POLLIN };
-	const struct __kernel_timespec tick = { .tv_nsec = 10000000 };
 	uint32_t info[32];
 	long pid;
 
 	if (SYS4(wait4, -1, 0, WNOHANG, 0) == -ECHILD)
-		return;
+		return 0;
 	SYS2(kill, -1, SIGKILL);
 	for (int i = 0; i < END_TICKS;) {
+		struct __kernel_timespec tick = {
+			.tv_nsec = 10000000
+		}; /* the kernel leaves in it what is left */
+
 		pid = SYS4(wait4, -1, 0, WNOHANG, 0);
 		if (pid < 0)
-			return;
+			return 0;
 		if (pid > 0)
 			continue;
 		i += SYS5(ppoll, &p, 1, &tick, 0, 0) == 0;
 		SYS3(read, w->signals_fd, info, sizeof(info));
 	}
+	return -EBUSY;
 }
 
 /* True when the payload itself has ended; orphans are reaped on the way. */
@@ -350,7 +354,7 @@ static bool reap(struct warden *w, long payload)
 			if (pid == payload)
 				stopped(w, status >> 8 & 0xff);
 		} else if (pid == payload) {
-			end_others(w);
+			w->report.err = -end_others(w);
 			ended(w, status);
 			return true;
 		}
