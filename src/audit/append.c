@@ -200,7 +200,7 @@ int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e)
 
 	if (a->pid != getpid()) /* the lock would be our parent's as well */
 		return err_set(e, ERR_BUG, "the audit log was opened before a fork");
-	r = head_lock(a->head_fd, LOCK_EX, a->lock_ms);
+	r = fd_lock(a->head_fd, LOCK_EX, a->lock_ms);
 	if (r == -ETIMEDOUT)
 		return err_set(e, ERR_UNAVAIL,
 			       "audit log '%s': another process has held its lock for %" PRIu64
@@ -211,7 +211,7 @@ int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e)
 	r = append_locked(a, body, e);
 	if (ret_seq && r == 0)
 		*ret_seq = a->head.seq;
-	head_unlock(a->head_fd);
+	(void)flock(a->head_fd, LOCK_UN);
 	if (r < 0) {
 		a->has_log = false; /* look again next time */
 		return wrap_path(a, e);

@@ -143,5 +143,19 @@ struct audit_verify_opts {
  */
 int audit_verify(const struct audit_verify_opts *o, struct audit_verdict *ret, struct err *e);
 
+/*
+ * The log as it grows, over its files: for watching, not for proof. What is no record (yet) is passed over and counted. Begins with the
+ * records of the last `back_bytes`. A log that does not exist yet is waited for, its directory is not.
+ */
+struct audit_tail;
+int audit_tail_open(const char *dir, uint64_t back_bytes, struct audit_tail **ret, struct err *e);
+struct audit_tail *audit_tail_close(struct audit_tail *t);
+DEFINE_CLEANUP(audit_tail, audit_tail_close)
+/* 1 with the next record, 0 when there is none now. *ret is valid until the next call; the arena is the caller's to end. */
+int audit_tail_next(struct audit_tail *t, struct arena *a, struct audit_record *ret, struct err *e);
+/* Readable when it is worth asking again; negative where the kernel has none left to give: ask from time to time. */
+int audit_tail_fd(const struct audit_tail *t);
+uint64_t audit_tail_skipped(const struct audit_tail *t);
+
 /* One line, without its newline. ERR_PROTO when it is none of ours, or its hash is wrong. Slices point into `line` or the arena. */
 int audit_parse(struct arena *a, struct str line, struct audit_record *ret, struct err *e);

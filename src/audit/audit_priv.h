@@ -33,8 +33,6 @@ struct audit {
 };
 
 /* head.c */
-int head_lock(int fd, int how, uint64_t wait_ms); /* -ETIMEDOUT */
-void head_unlock(int fd);
 int head_read(int fd, struct head *ret); /* 1, 0 when there is none, -EBADMSG when it is garbled */
 int head_write(int fd, const struct head *h);
 void head_old_name(uint64_t first, char out[static FILE_NAME_MAX]);

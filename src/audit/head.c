@@ -5,46 +5,14 @@
  */
 #include "audit/audit_priv.h"
 
-#include "base/clock.h"
-
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HEAD_MAGIC "creel-audit 1 "
 #define HEAD_BYTES                         \
 	(sizeof(HEAD_MAGIC) - 1 + 3 * 21 + \
 	 SHA256_HEX) /* three numbers and a blank each, the hash and a newline */
-
-/*
- * flock(2) cannot wait with a deadline, and a writer that was stopped (SIGSTOP) holds its lock for ever. The wait between two
- * tries grows from 20 µs, about as long as one record takes, to 5 ms.
- */
-int head_lock(int fd, int how, uint64_t wait_ms)
-{
-	uint64_t deadline = 0;
-	struct timespec pause = { .tv_nsec = 20000 };
-
-	while (flock(fd, how | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (!deadline)
-			deadline = clock_deadline(wait_ms);
-		else if (clock_mono_ms() >= deadline)
-			return -ETIMEDOUT;
-		(void)nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 5000000)
-			pause.tv_nsec *= 2;
-	}
-	return 0;
-}
-
-void head_unlock(int fd)
-{
-	(void)flock(fd, LOCK_UN);
-}
 
 static bool take_number(struct str *rest, uint64_t *ret)
 {

@@ -117,8 +117,13 @@ static void check_chain(struct walk *w, const struct audit_record *rec)
 		     "records before it had been written and were gone: after a power cut, or removed");
 	else if (!last->seq)
 		check_first(w, rec);
-	else if (rec->seq != last->seq + 1)
-		find(w, AUDIT_FAULT_CHAIN, rec->seq, "record %" PRIu64 " follows %" PRIu64, rec->seq,
+	else if (rec->seq > last->seq + 1)
+		find(w, AUDIT_FAULT_CHAIN, rec->seq,
+		     "record %" PRIu64 " follows %" PRIu64 ": what was between them was removed or moved",
+		     rec->seq, last->seq);
+	else if (rec->seq <= last->seq)
+		find(w, AUDIT_FAULT_CHAIN, rec->seq,
+		     "record %" PRIu64 " stands behind %" PRIu64 ": it was moved or copied", rec->seq,
 		     last->seq);
 	else if (strcmp(rec->prev, last->hash) != 0)
 		find(w, AUDIT_FAULT_CHAIN, rec->seq,
@@ -268,7 +273,7 @@ static int snapshot(struct snapshot *s, const struct audit_verify_opts *o, struc
 		return err_sys(e, errno, "open audit directory '%s'", o->dir);
 	head = private_file_open(s->dir, HEAD_FILE, O_RDONLY);
 	if (head >= 0) {
-		r = head_lock(head, LOCK_SH, o->lock_ms ? o->lock_ms : 5000);
+		r = fd_lock(head, LOCK_SH, o->lock_ms ? o->lock_ms : 5000);
 		if (r < 0)
 			return err_sys(e, -r, "lock '%s/" HEAD_FILE "'", o->dir);
 	}
@@ -287,8 +292,8 @@ static void check_end(struct walk *w, const struct snapshot *s)
 		     s->has_head == 0 || s->has_head == -ENOENT ? "is not there" : private_why(s->has_head));
 	if (s->has_head > 0 && last->seq < s->head.seq)
 		find(w, AUDIT_FAULT_SHORT, last->seq,
-		     "the log ends with record %" PRIu64 ", but %" PRIu64 " had been written", last->seq,
-		     s->head.seq);
+		     "cut at the end: the log ends with record %" PRIu64 ", but %" PRIu64 " had been written",
+		     last->seq, s->head.seq);
 	if (s->has_head > 0 && last->seq == s->head.seq && last->seq && strcmp(last->hash, s->head.hash) != 0)
 		find(w, AUDIT_FAULT_CHAIN, last->seq, "the last record is not the one that was written");
 	w->file = AUDIT_FILE;

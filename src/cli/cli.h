@@ -48,6 +48,14 @@ struct cli {
 	struct arg_value idle_hours, max_age_days;
 	bool yes, dry_run;
 
+	/* audit, incident */
+	struct arg_value since, first_seq, output;
+	struct arg_list anchors;
+	bool denied;
+
+	/* token */
+	struct arg_value pairs, expires, name;
+
 	struct config_flag flags[16]; /* of those above: what they say of the configuration */
 	size_t n_flags;
 
@@ -78,6 +86,9 @@ int run_inspect(struct cli *cli, struct err *e);
 int run_kill(struct cli *cli, struct err *e);
 int run_recreate(struct cli *cli, struct err *e);
 int run_prune(struct cli *cli, struct err *e);
+int run_audit_show(struct cli *cli, struct err *e);
+int run_audit_follow(struct cli *cli, struct err *e);
+int run_audit_verify(struct cli *cli, struct err *e);
 int run_help(struct cli *cli, struct err *e);
 int run_completion(struct cli *cli, struct err *e);
 int run_manual(struct cli *cli, struct err *e);

@@ -185,6 +185,18 @@ static const struct arg_option prune_options[] = {
 	{ .name = "dry-run", .letter = 'n', .kind = ARG_FLAG, AT(dry_run), .help = "tell what would end, and end nothing" },
 };
 
+#define RECORD_OPTIONS \
+	{ .name = "tool", .kind = ARG_TEXT, AT(tool), .meta = "TOOL", .hint = HINT_TOOL, .help = "calls of this tool, by the name that the log has" }, \
+	{ .name = "request", .kind = ARG_TEXT, AT(request_id), .meta = "ID", .help = "one call, by the request_id of its result" }, \
+	{ .name = "since", .kind = ARG_TEXT, AT(since), .meta = "TIME", .help = "how long ago (30m, 2h, 7d) or a time in UTC (2026-11-17T01:02:03Z)" }, \
+	{ .name = "denied", .kind = ARG_FLAG, AT(denied), .help = "what was refused, or ended by whoever enforces a limit" },
+static const struct arg_option record_options[] = { RECORD_OPTIONS };
+static const struct arg_option verify_options[] = {
+	{ .name = "anchor", .kind = ARG_LIST, AT(anchors), .meta = "NUMBER:HASH",
+	  .help = "this record, as an earlier verify printed it, must still be there; repeatable" },
+	{ .name = "first", .kind = ARG_NUMBER, AT(first_seq), .meta = "NUMBER", .help = "older files were taken away on purpose: the log begins with this record" },
+};
+
 static const struct arg_option check_options[] = {
 	{ .name = "strict", .kind = ARG_FLAG, AT(strict), .help = "warnings fail too (exit 125)" },
 };
@@ -248,6 +260,27 @@ static const struct command config_commands[] = {
 	  .run = run_config_schema },
 	{ .name = "keys", .summary = "print every option's dotted name, one on a line",
 	  .about = "These are the names that -e takes and that creel.json5(5) describes.", .run = run_config_keys },
+};
+
+static const struct command audit_commands[] = {
+	{ .name = "show", .summary = "print the records of the audit log",
+	  .about = "Prints what was decided about each call, what came of it, and what became of sandboxes, oldest first, over all files of the log. --session and "
+		   "--agent choose, too. With --json each record is the line of the log, with its hash.",
+	  .examples = "creel audit show --since 1h --denied\twhat was refused in the last hour\n"
+		      "creel audit show --session untrusted:pr-482 --json | jq .\teverything about one session\n",
+	  .options = TABLE(record_options), .run = run_audit_show },
+	{ .name = "follow", .summary = "print records as they are written",
+	  .about = "Prints the last ten records and then each new one as it comes, also when the log goes on in a new file. Ends with SIGINT, or when nobody reads "
+		   "what it prints.",
+	  .examples = "creel audit follow --denied\twatch refusals\n",
+	  .options = TABLE(record_options), .run = run_audit_follow },
+	{ .name = "verify", .summary = "check that no record was changed, removed or moved",
+	  .about = "Walks the chain of hashes through all files of the log and prints, for each fault, file:line and what is wrong: a record that was changed, removed, "
+		   "moved or cut off at the end, a torn line, a missing head. The last line says how many records there are, and number and hash of the last one: "
+		   "kept elsewhere, it is what --anchor takes, and finds a log that was written anew as a whole. Exit status 0: whole; 1: not; 125: it could not be read.",
+	  .examples = "creel audit verify\tis it whole\n"
+		      "creel audit verify --json | jq .last\tnumber and hash of the last record\n",
+	  .options = TABLE(verify_options), .run = run_audit_verify },
 };
 
 static const struct command commands[] = {
@@ -317,6 +350,9 @@ static const struct command commands[] = {
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",
 	  .subs = config_commands, .n_subs = COUNT(config_commands) },
+	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
+	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
+	  .subs = audit_commands, .n_subs = COUNT(audit_commands) },
 	{ .name = "doctor", .summary = "tell what this host can do, and what would fix what it cannot",
 	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
 		   "sandbox to see. Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "

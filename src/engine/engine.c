@@ -6,6 +6,7 @@
 #include "base/private.h"
 #include "sandbox/sandbox.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -205,23 +206,7 @@ static int state_place(struct engine *g, const char *name, char *out, size_t siz
 	return dir < 0 ? dir : 0;
 }
 
-/* audit.path names a file; the log needs its directory, and calls the file by its own name. */
-static int audit_place(struct engine *g, char *out, size_t size, struct err *e)
-{
-	struct str path = g->config.base.audit_path, dir, file;
-	int n;
-
-	if (!g->config.base.has[OPT_AUDIT_PATH])
-		return state_place(g, "audit", out, size, e);
-	if (!str_cut_last(path, '/', &dir, &file) || !str_eq(file, STR(AUDIT_FILE)))
-		return err_set(e, ERR_USAGE,
-			       "audit.path: '" STR_FMT "' is not accepted: a directory, and then " AUDIT_FILE,
-			       STR_ARG(path));
-	n = dir.n && dir.p[0] == '~' ? snprintf(out, size, "%.*s%.*s", (int)g->facts.home.n, g->facts.home.p,
-						(int)dir.n - 1, dir.p + 1)
-				     : snprintf(out, size, "%.*s", (int)dir.n, dir.p);
-	return n > 0 && (size_t)n < size ? 0 : err_set(e, ERR_LIMIT, "audit.path is too long");
-}
+static_assert(sizeof(STATE_AUDIT_FILE) == sizeof(AUDIT_FILE), "one name for the log");
 
 int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 {
@@ -230,7 +215,7 @@ int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 	int r = 0;
 
 	if (!g->audit) {
-		r = audit_place(g, path, sizeof(path), e);
+		r = state_audit(&g->state, &g->config, true, path, sizeof(path), e);
 		if (r >= 0)
 			r = audit_open(&o, &g->audit, e);
 	}

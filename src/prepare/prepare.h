@@ -51,6 +51,14 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
 	       struct err *e);
 
+/*
+ * The directory of the audit log: that of audit.path where the configuration says one, else <state>/audit. With `make` the state directory is
+ * made and looked at as state_open() does; the log's own directory never is.
+ */
+#define STATE_AUDIT_FILE "audit.jsonl"
+int state_audit(const struct state_dir *s, const struct config *c, bool make, char *out, size_t size,
+		struct err *e);
+
 /* ---- blocked.c: may this resolved path be seen inside? ---- */
 
 struct source_rules {

@@ -37,13 +37,14 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 	int n;
 
 	if (s->said.n)
-		n = snprintf(out, size, STR_FMT "/%s/%s", STR_ARG(s->said), kind, name);
+		n = snprintf(out, size, "%.*s/%s/%s", (int)s->said.n, s->said.p, kind, name);
 	else if (getuid() == 0)
 		n = snprintf(out, size, "/var/lib/creel/%s/%s", kind, name);
 	else if (xdg && xdg[0] == '/')
 		n = snprintf(out, size, "%s/creel/%s/%s", xdg, kind, name);
 	else
-		n = snprintf(out, size, STR_FMT "/.local/state/creel/%s/%s", STR_ARG(s->home), kind, name);
+		n = snprintf(out, size, "%.*s/.local/state/creel/%s/%s", (int)s->home.n, s->home.p, kind,
+			     name);
 	return n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the state directory's name is too long");
 }
 
@@ -135,4 +136,32 @@ int state_open(const struct state_dir *s, const char *kind, const char *name, ch
 	fd = open_ours(out, e);
 	rc = fd < 0 ? fd : real_path(fd, name, out, size, e);
 	return rc < 0 ? rc : TAKE_FD(fd);
+}
+
+int state_audit(const struct state_dir *s, const struct config *c, bool make, char *out, size_t size,
+		struct err *e)
+{
+	struct str path = c->base.audit_path, dir, file;
+	_cleanup_close_ int fd = FD_NONE;
+	int n;
+
+	if (!c->base.has[OPT_AUDIT_PATH]) {
+		if (!make) {
+			n = state_path(s, "audit", ".", out, size, e);
+			if (n >= 0)
+				*strrchr(out, '/') = '\0';
+			return n;
+		}
+		fd = state_open(s, ".", "audit", out, size, e);
+		return fd < 0 ? fd : 0;
+	}
+	if (!str_cut_last(path, '/', &dir, &file) || !str_eq(file, STR(STATE_AUDIT_FILE)))
+		return err_set(e, ERR_USAGE,
+			       "audit.path: '" STR_FMT
+			       "' is not accepted: a directory, and then " STATE_AUDIT_FILE,
+			       STR_ARG(path));
+	n = dir.n && dir.p[0] == '~'
+		    ? snprintf(out, size, "%.*s%.*s", (int)s->home.n, s->home.p, (int)dir.n - 1, dir.p + 1)
+		    : snprintf(out, size, "%.*s", (int)dir.n, dir.p);
+	return n > 0 && (size_t)n < size ? 0 : err_set(e, ERR_LIMIT, "audit.path is too long");
 }

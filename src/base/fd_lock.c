@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+
+#include "base/clock.h"
+
+#include <sys/file.h>
+#include <time.h>
+
+/*
+ * flock(2) cannot wait with a deadline, and a writer that was stopped (SIGSTOP) holds its lock for ever. The wait between two
+ * tries grows from 20 µs, about as long as one record of the audit log takes, to 5 ms.
+ */
+int fd_lock(int fd, int how, uint64_t wait_ms)
+{
+	uint64_t deadline = 0;
+	struct timespec pause = { .tv_nsec = 20000 };
+
+	while (flock(fd, how | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (!deadline)
+			deadline = clock_deadline(wait_ms);
+		else if (clock_mono_ms() >= deadline)
+			return -ETIMEDOUT;
+		(void)nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 5000000)
+			pause.tv_nsec *= 2;
+	}
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/own.h"
+
+int own_load(struct cli *cli, struct own *ret, struct err *e)
+{
+	int r;
+
+	*ret = (struct own){ .cli = cli, .diags = { .arena = cli->arena } };
+	r = input_facts(cli, &ret->facts, e);
+	if (r >= 0)
+		r = input_config(cli, &ret->facts, &ret->diags, &ret->config, e);
+	if (r < 0) {
+		if (ret->diags.n_errors == 0)
+			return r;
+		output_diags(&ret->diags, cli->quiet ? SEVERITY_ERROR : SEVERITY_WARN, NULL);
+		*e = (struct err){ 0 };
+		return r;
+	}
+	if (!cli->quiet)
+		output_diags(&ret->diags, SEVERITY_WARN, &ret->config);
+	ret->state = (struct state_dir){ .said = cli->state_dir.text,
+					 .home = ret->facts.home,
+					 .environ = cli->environ };
+	return 0;
+}
+
+int own_audit_dir(struct own *o, bool make, char out[static OWN_PATH_MAX], struct err *e)
+{
+	return state_audit(&o->state, &o->config, make, out, OWN_PATH_MAX, e);
+}
