@@ -87,11 +87,12 @@ static enum http_result next_line(struct http_head *h, struct str bytes, struct 
 			return too_long(h);
 		return HTTP_MORE;
 	}
+	/* Its length first: the answer must not depend on whether the line came in one piece. */
+	if ((size_t)(lf - from) > h->limits.line_bytes + 1)
+		return too_long(h);
 	if (lf == from || lf[-1] != '\r')
 		return head_bad(h, 400, "a line of the head does not end in CR LF");
 	*ret = (struct str){ .p = from, .n = (size_t)(lf - from) - 1 };
-	if (ret->n > h->limits.line_bytes)
-		return too_long(h);
 	h->line_at = h->scanned = (uint32_t)(lf + 1 - bytes.p);
 	return HTTP_DONE;
 }
