@@ -15,7 +15,7 @@
 
 #define ROOT_SIZE (4ull << 20)  /* for what we put there; the scratch directories come on top */
 #define MASK_FILE "/dev/.empty" /* ours, in the new root, where it is sealed */
-/* The same, where nothing is ever mounted over them: made only when they are needed. */
+/* The same, where nothing is ever mounted over them. The file is made only when it is needed. */
 #define COVER_FILE "/dev/.covered"
 #define COVER_DIR "/dev/.nothing"
 
@@ -114,6 +114,9 @@ static void add_proc(struct plan_build *b)
 	(void)plan_add(b, STEP_PROC, STR("/proc"), STR(""));
 	for (const char *const *m = masked; *m; m++)
 		plan_add(b, STEP_MASK, str_z(*m), STR(MASK_FILE))->flags = STEP_F_OPTIONAL;
+	/* How busy the whole host is; and whoever opens one for writing makes the kernel watch it for him. */
+	add_dir(b, STR(COVER_DIR));
+	plan_add(b, STEP_MASK, STR("/proc/pressure"), STR(COVER_DIR))->flags = STEP_F_OPTIONAL;
 	(void)plan_add(b, STEP_READONLY, STR("/proc/sys"), STR(""));
 }
 

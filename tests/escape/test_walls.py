@@ -165,6 +165,16 @@ def test_e42_its_own_oom_score_can_only_be_raised(box):
     assert result.out == "500\n" and result.status != 0, result
 
 
+def test_e42_pressure_of_the_host_is_neither_seen_nor_watched(box):
+    """Where this kernel tells it: outside everybody may open it for writing, which makes a watch in the kernel."""
+    files = sorted(str(p) for p in pathlib.Path("/proc/pressure").glob("*"))
+    if not files:
+        return  # a kernel without it has nothing to hide
+    box.control("files", *[f"open_node={f}" for f in files], user="root")
+    box.refused("files", *[f"open_node={f}" for f in files], *[f"read={f}" for f in files], errors={"ENOENT"})
+    assert box.run("ls", "-A", "/proc/pressure", status=0).out == ""
+
+
 def test_e42_there_is_no_sys(box):
     assert os.path.isdir("/sys/kernel")
     result = box.run("sh", "-c", "ls -A /sys /sys/kernel /sys/fs/cgroup 2>/dev/null; cat /proc/kcore /proc/sysrq-trigger | wc -c")
@@ -234,15 +244,27 @@ def test_e47_no_capability_and_no_group_is_left(box):
 
 @pytest.mark.skipif(not IS_ROOT, reason="needs root to have groups to lose")
 def test_e47_the_groups_of_the_caller_give_nothing_inside(light):
-    """A file that only a group of the caller may read, in the workspace, stays closed to the payload where root starts it."""
+    """
+    A file that only a group of the caller may read, in the workspace. Where root starts it, it stays closed to the payload. The kernel
+    does not let an ordinary user put a group away: it is read as outside, but has no number inside, and gives nothing to anybody.
+    """
     path = light.file("ws/grouped", "x", 0o640)
     os.chown(path, 4242, 4243)
-    run = subprocess.run(["setpriv", "--reuid", str(light.uid), "--regid", str(light.uid), "--groups", "4243",
-                          *[a for a in light.creel("cat", "grouped") if a not in ("setpriv", "--reuid", "--regid", "12345",
-                                                                                 "--clear-groups")]],
-                         capture_output=True, text=True, check=False, env=light.env, cwd=light.ws)
+
+    def grouped(argv):
+        return subprocess.run(["setpriv", "--reuid", str(light.uid), "--regid", str(light.uid), "--groups", "4243", *argv], cwd=light.ws,
+                              capture_output=True, text=True, check=False, env=light.env)
+
+    def inside(*command):
+        return grouped(light.creel(*command)[len(light.as_user([])):])
+    assert grouped(["cat", "grouped"]).stdout == "x", "the control cannot read it"
+    run, groups = inside("cat", "grouped"), inside("id", "-G").stdout.split()
     if light.user == "root":
-        assert run.returncode != 0 and "x" not in run.stdout, run
+        assert run.returncode != 0 and "x" not in run.stdout and set(groups) == {"1000"}, (run, groups)
+    else:
+        assert (run.returncode, run.stdout) == (0, "x") and set(groups) <= {"1000", "65534"}, (run, groups)
+        given = inside("chgrp", "4243", "walls"), inside("chgrp", "65534", "walls")
+        assert all(g.returncode and "Invalid argument" in g.stderr or "not permitted" in g.stderr for g in given), given
 
 
 FAMILIES = {  # family, type, protocol: what the kernel would do for whoever may ask
