@@ -20,6 +20,7 @@
 
 #define OLDEST_MAJOR 5u
 #define OLDEST_MINOR 13u
+#define CLONE_NEWTIME_ 0x80 /* Linux 5.6 */
 
 struct look {
 	struct arena *a;
@@ -82,20 +83,6 @@ static void look_landlock(struct look *l)
 	}
 }
 
-/* A kernel without it has no such wall to give: run goes on, and its report says so. */
-static void look_time(struct look *l)
-{
-	bool has = access("/proc/self/ns/time_for_children", F_OK) == 0;
-	struct survey_item *i =
-		add(l, "time-namespace", has ? SURVEY_OK : SURVEY_WARN,
-		    has ? STR("sandboxes have clocks of their own") : STR("not in this kernel"));
-
-	if (has)
-		return;
-	i->cause = STR("a sandbox sees how long this host has been up");
-	i->fix = STR("apt-get install linux-image-amd64 && reboot");
-}
-
 static int make_namespaces(void)
 {
 	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0 ? errno : 0;
@@ -120,6 +107,26 @@ static int in_child(int (*what)(void))
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
+/* 0 too where there is no user namespace to make one in: that is told elsewhere. */
+static int make_time(void)
+{
+	return make_namespaces() == 0 && unshare(CLONE_NEWTIME_) < 0 ? errno : 0;
+}
+
+/* A kernel without it, or a filter around us, has no such wall to give: run goes on, and its report says so. */
+static void look_time(struct look *l)
+{
+	bool has = access("/proc/self/ns/time_for_children", F_OK) == 0 && in_child(make_time) == 0;
+	struct survey_item *i = add(l, "time-namespace", has ? SURVEY_OK : SURVEY_WARN,
+				    has ? STR("sandboxes have clocks of their own") : STR("cannot be made"));
+
+	if (has)
+		return;
+	i->cause = STR(
+		"not in this kernel, or refused by a filter around us: a sandbox sees how long this host has been up");
+	i->fix = STR("apt-get install linux-image-amd64 && reboot");
 }
 
 static void explain_userns(struct look *l, struct survey_item *i)

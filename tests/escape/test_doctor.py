@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""O4: doctor is never wrong about what run then does, on hosts that can do more and less. Each host is this one with something taken away:
+by a mount or a setting in namespaces of the test's own, by a limit, or by a system call that fails (fault.c)."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import pytest
+from conftest import CREEL, FAULT, IS_ROOT, PROGRAMS, skip
+
+pytestmark = pytest.mark.skipif(FAULT is not None, reason="these hosts have holes of their own")
+LIMITS = ["--memory", "256m", "--pids", "64", "--cpus", "1"]
+WITHOUT_USERS = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"'
+SEALED = "".join(f"mount --bind {h} {h} && mount -o remount,bind,ro {h} && " for h in [
+    line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+    if line.split(" - ")[1].split()[0] in ("cgroup", "cgroup2")]) + 'exec "$@"'
+STACKED = ('mount -t tmpfs none "$BASE/tmp" && mkdir "$BASE/tmp/l" "$BASE/tmp/u" "$BASE/tmp/w" && '
+           'mount -t overlay none -o "lowerdir=$BASE/tmp/l,upperdir=$BASE/tmp/u,workdir=$BASE/tmp/w" "$BASE/home" && '
+           'chown "$OWNER" "$BASE/home" && exec "$@"')
+
+
+def as_root(script, *namespaces):
+    """A host that root makes, for whoever then runs creel there."""
+    return lambda box, argv: ["unshare", *(namespaces or ["-m"]), "sh", "-c", script, "sh", *box.as_user(argv)]
+
+
+def by_fault(hole):
+    return lambda box, argv: box.as_user([PROGRAMS / "fault", hole, *argv])
+
+
+def no_user_namespaces(box, argv):
+    """The count is kept for each user namespace: in a new one it can be set to none."""
+    return box.as_user(["unshare", "-U", f"--map-user={box.uid}", f"--map-group={box.uid}", "--keep-caps", "sh", "-c", WITHOUT_USERS, "sh", *argv])
+
+
+HOSTS = {  # name: how to run a command there, and whether a sandbox of each user can be had there (None: as it is here)
+    "whole": (lambda box, argv: box.as_user(argv), {"root": True, "user": True}),
+    "user-namespaces-0": (no_user_namespaces, {"root": False, "user": False}),
+    "no-clone3": (by_fault("435=38"), {"root": False, "user": False}),
+    "no-seccomp": (by_fault("317=38"), {"root": False, "user": False}),
+    "no-landlock": (by_fault("444=38"), {"root": False, "user": False}),
+    "no-new-mounts": (by_fault("430=38"), {"root": False, "user": False}),
+    "no-time-namespace": (by_fault("272@0x80=22"), {"root": True, "user": True}),
+    "time-namespace-refused": (by_fault("272@0x80=1"), {"root": False, "user": False}),
+    "hidden-proc": (as_root('mount -t tmpfs none /proc/irq && exec "$@"'), {"root": False, "user": False}),
+    "sealed-cgroups": (as_root(SEALED), {"root": True, "user": True}),
+    "state-on-an-overlay": (as_root(STACKED), {"root": False, "user": False}),
+    "state-read-only": (as_root('mount --bind "$BASE/home" "$BASE/home" && mount -o remount,bind,ro "$BASE/home" && exec "$@"'),
+                        {"root": False, "user": False}),
+    "memfd-noexec": (as_root('echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"', "-pf", "--mount-proc"), {"root": None, "user": None}),
+}
+
+
+def at(host, box, *argv, fds=()):
+    env = {**box.env, "BASE": str(box.base), "OWNER": f"{box.uid}:{box.uid}"}
+    return subprocess.run([str(a) for a in HOSTS[host][0](box, [CREEL, *argv])], cwd=box.ws, env=env, capture_output=True, text=True, timeout=60,
+                          check=False, pass_fds=fds)
+
+
+def run_there(host, box, *options):
+    with tempfile.TemporaryFile() as report:
+        done = at(host, box, "run", "-q", "--state-dir", box.home / "state", "--report", report.fileno(), *options, "--", "true",
+                  fds=[report.fileno()])
+        report.seek(0)
+        said = report.read()
+    return done, json.loads(said) if said else {}
+
+
+def reason(text):
+    """Without the name that a run gives to its directory."""
+    return re.sub(r"/live/[\w.-]+", "/live/", text)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root makes hosts")
+@pytest.mark.parametrize("host", HOSTS)
+def test_o04_doctor_says_what_run_does_on_every_host(light, host):
+    if os.uname().machine != "x86_64":
+        skip("numbers of x86-64")
+    said = at(host, light, "doctor", "--json", "--state-dir", light.home / "state")
+    found = json.loads(said.stdout)
+    about = {f["name"]: f for f in found["findings"]}
+    does, report = run_there(host, light)
+    want = HOSTS[host][1][light.user]
+    assert does.returncode in ((0,) if want else (125,) if want is not None else (0, 125)), does
+    assert (said.returncode, found["ok"]) == (does.returncode, does.returncode == 0), (said.stdout, does)
+    assert all(f.get("cause") and f.get("fix") for f in about.values() if f["state"] != "ok"), about
+    assert about["sandbox"]["state"] == ("fail" if does.returncode else "ok"), about["sandbox"]
+    if does.returncode:
+        assert reason(about["sandbox"]["cause"]) in reason(does.stderr), (about["sandbox"], does)
+        return
+    assert not [f for f in about.values() if f["state"] == "fail"], about
+    assert (about["landlock"]["state"] == "ok") == (report["walls"]["landlock"] > 0), (about, report)
+    assert (about["time-namespace"]["state"] == "ok") == ("time" in report["walls"]["namespaces"]), (about["time-namespace"], report)
+    limited, _ = run_there(host, light, *LIMITS)
+    assert (about["cgroup"]["state"] == "ok") == (limited.returncode == 0), (about["cgroup"], limited)
