@@ -94,3 +94,18 @@ int run_audit_verify(struct cli *cli, struct err *e)
 {
 	return away(cli, e);
 }
+
+int run_token_new(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_token_list(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_token_revoke(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}

@@ -197,6 +197,14 @@ static const struct arg_option verify_options[] = {
 	{ .name = "first", .kind = ARG_NUMBER, AT(first_seq), .meta = "NUMBER", .help = "older files were taken away on purpose: the log begins with this record" },
 };
 
+static const struct arg_option token_options[] = {
+	{ .name = "pairs", .kind = ARG_TEXT, AT(pairs), .meta = "AGENT:CHAT[,...]",
+	  .help = "for whom its holder may speak: agents and their chats, on telegram unless it is CHANNEL:AGENT:CHAT; or '*', every pair of the allowlist" },
+	{ .name = "expires", .kind = ARG_TEXT, AT(expires), .meta = "TIME", .help = "good for so long (12h, 90d); for ever unless given" },
+	{ .name = "name", .kind = ARG_TEXT, AT(name), .meta = "NAME", .help = "what to call it in the list and the audit log" },
+};
+static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
+
 static const struct arg_option check_options[] = {
 	{ .name = "strict", .kind = ARG_FLAG, AT(strict), .help = "warnings fail too (exit 125)" },
 };
@@ -283,6 +291,21 @@ static const struct command audit_commands[] = {
 	  .options = TABLE(verify_options), .run = run_audit_verify },
 };
 
+static const struct command token_commands[] = {
+	{ .name = "new", .summary = "make a token and print it once", .usage = "--pairs AGENT:CHAT[,...]",
+	  .about = "Makes a token of 256 random bits and prints it. Only its hash is kept, so it is never shown again. Its holder may speak for these pairs of agent and "
+		   "chat, as far as the allowlist (identity.pairs) has them, and for nobody else.",
+	  .examples = "creel token new --pairs g-coder:-100123 --expires 90d --name coder\tfor one agent in one chat\n",
+	  .options = TABLE(token_options), .run = run_token_new },
+	{ .name = "list", .summary = "list tokens, with pairs, expiry and last use",
+	  .about = "Prints a line for each token that was made, also for those that are revoked or have expired.", .examples = "creel token list --json\tfor programs\n",
+	  .run = run_token_list },
+	{ .name = "revoke", .summary = "make tokens good for nothing", .usage = "TOKEN...",
+	  .about = "From then on nobody gets in with them. TOKEN is an id or a name of the list, not the token itself.",
+	  .examples = "creel token revoke coder\tby its name\n",
+	  .words = token_words, .n_words = COUNT(token_words), .run = run_token_revoke },
+};
+
 static const struct command commands[] = {
 	{ .name = "run", .summary = "run one command in a sandbox",
 	  .usage = "[--] COMMAND [ARGUMENT...]",
@@ -353,6 +376,9 @@ static const struct command commands[] = {
 	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
 	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
 	  .subs = audit_commands, .n_subs = COUNT(audit_commands) },
+	{ .name = "token", .summary = "make, list and revoke tokens of callers over the network",
+	  .about = "Works on tokens/tokens.json in the state directory (0600, hashes alone). Each is bound to the pairs of agent and chat that its holder may speak for.",
+	  .subs = token_commands, .n_subs = COUNT(token_commands) },
 	{ .name = "doctor", .summary = "tell what this host can do, and what would fix what it cannot",
 	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
 		   "sandbox to see. Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "

@@ -2,56 +2,7 @@
 /* Who may ask: pairs, tokens and agents of the canonical file. */
 #include "config/load_priv.h"
 #include "config/set_priv.h"
-
-static bool is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/* ^[a-z0-9_][a-z0-9_-]{0,63}$ */
-static bool agent_id_valid(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (i > 0 && c == '-')))
-			return false;
-	}
-	return s.n >= 1 && s.n <= 64;
-}
-
-/* ^-?[A-Za-z0-9_]{1,64}$ */
-static bool chat_id_valid(struct str s)
-{
-	if (s.n && s.p[0] == '-')
-		s = str_from(s, 1);
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && s.p[i] != '_')
-			return false;
-	return s.n >= 1 && s.n <= 64;
-}
-
-static bool channel_valid(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && s.p[i] != '_' && s.p[i] != '-')
-			return false;
-	return s.n >= 1 && s.n <= 64;
-}
-
-static const struct {
-	const char *key;
-	size_t offset;
-	bool (*valid)(struct str);
-	const char *accepted;
-} pair_fields[] = {
-	{ "channel", offsetof(struct pair, channel), channel_valid, "letters, digits, _ and -" },
-	{ "agent", offsetof(struct pair, agent), agent_id_valid,
-	  "lower-case letters, digits, - and _, at most 64" },
-	{ "chat_id", offsetof(struct pair, chat_id), chat_id_valid,
-	  "letters, digits and _, a leading -, at most 64" },
-};
-#define N_PAIR_FIELDS (sizeof(pair_fields) / sizeof(pair_fields[0]))
+#include "model/pair.h"
 
 static bool read_pair_field(struct load *l, size_t field, const struct value *v, const struct at *at,
 			    struct pair *p)
@@ -59,7 +10,7 @@ static bool read_pair_field(struct load *l, size_t field, const struct value *v,
 	struct str *s = (struct str *)(void *)((char *)p + pair_fields[field].offset);
 	struct str got = value_quote(l, v);
 
-	if (v->kind == VALUE_INT && pair_fields[field].valid == chat_id_valid)
+	if (v->kind == VALUE_INT && pair_fields[field].valid == pair_chat_valid)
 		*s = got; /* chat ids are numbers, and people write them so */
 	else if (!set_text(l, at, v, s))
 		return false;
@@ -83,14 +34,14 @@ static bool read_pair(struct load *l, const struct value *v, const struct at *at
 		struct at down = at_key(l, at, m->key);
 		size_t f = 0;
 
-		while (f < N_PAIR_FIELDS && !str_eq(m->key, str_z(pair_fields[f].key)))
+		while (f < PAIR_FIELDS && !str_eq(m->key, str_z(pair_fields[f].key)))
 			f++;
-		if (f == N_PAIR_FIELDS)
+		if (f == PAIR_FIELDS)
 			ok = (bad_key(l, at, m, known), false);
 		else
 			ok = read_pair_field(l, f, &m->v, &down, ret) && ok;
 	}
-	for (size_t f = 0; f < N_PAIR_FIELDS; f++) {
+	for (size_t f = 0; f < PAIR_FIELDS; f++) {
 		if (value_get(v, str_z(pair_fields[f].key)))
 			continue;
 		bad(l, at, v, "missing_key", "%s is missing, accepted: %s", pair_fields[f].key,
@@ -235,7 +186,7 @@ void read_agents(struct load *l, const struct value *v, const struct at *at)
 		const struct member *m = &v->obj.m[i];
 		struct at down = at_key(l, at, m->key);
 
-		if (!agent_id_valid(m->key))
+		if (!pair_agent_valid(m->key))
 			bad(l, &down, &m->v, "bad_name",
 			    "no agent id, accepted: lower-case letters, digits, - and _, at most 64");
 		else if (m->v.kind != VALUE_OBJ)

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of tokens: read when it has changed, replaced in one step, by one writer at a time. */
+#include "identity/tokens.h"
+
+#include "base/fd.h"
+#include "base/private.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_FILE "tokens.lock"
+#define ARENA_BYTES ((size_t)64 << 20)
+enum { LOCK_WAIT_MS = 5000, USE_NOTE_MS = 60000 };
+
+struct token_store {
+	int dir;
+	char *path;
+	struct arena arena; /* of the tokens */
+	struct tokens tokens;
+	bool loaded;
+	struct stat seen; /* the file that was read; st_ino 0: there was none */
+};
+
+struct token_store *token_store_close(struct token_store *s)
+{
+	if (!s)
+		return NULL;
+	arena_done(&s->arena);
+	(void)fd_close(s->dir);
+	free(s->path);
+	free(s);
+	return NULL;
+}
+
+int token_store_open(const char *dir, struct token_store **ret, struct err *e)
+{
+	_cleanup_(token_store_closep) struct token_store *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return err_sys(e, ENOMEM, "tokens");
+	s->dir = FD_NONE;
+	arena_init(&s->arena, ARENA_BYTES);
+	r = str_dupz(str_z(dir), &s->path);
+	if (r < 0)
+		return err_sys(e, -r, "tokens");
+	r = s->dir = private_dir_open(dir);
+	if (r < 0)
+		return err_set(e, ERR_UNAVAIL,
+			       "directory of tokens '%s' %s: it has to be ours with mode 0700", dir,
+			       private_why(r));
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+const struct tokens *token_store_tokens(const struct token_store *s)
+{
+	return &s->tokens;
+}
+
+/* ---- reading ---- */
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static void take(struct token_store *s, struct arena *a, const struct tokens *t, const struct stat *st)
+{
+	arena_done(&s->arena);
+	s->arena = *a;
+	*a = (struct arena){ 0 };
+	s->tokens = *t;
+	s->seen = *st;
+	s->loaded = true;
+}
+
+static int read_tokens(struct token_store *s, int fd, const struct stat *st, struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	_cleanup_free_ char *text = NULL;
+	struct tokens t = { 0 };
+	size_t n = 0;
+	int r = fd_read_all(fd, TOKENS_FILE_MAX, &text, &n);
+
+	if (r < 0)
+		return err_sys(e, -r, "read '%s/" TOKENS_FILE "'", s->path);
+	arena_init(&a, ARENA_BYTES);
+	r = tokens_parse(&a, (struct str){ text, n }, TOKENS_FILE, &t, e);
+	if (r < 0)
+		return err_wrap(e, "'%s'", s->path);
+	take(s, &a, &t, st);
+	return 1;
+}
+
+int token_store_load(struct token_store *s, struct err *e)
+{
+	_cleanup_close_ int fd = private_file_open(s->dir, TOKENS_FILE, O_RDONLY);
+	struct stat st = { 0 };
+
+	if (fd == -ENOENT) {
+		_cleanup_arena_ struct arena none = { 0 };
+		bool changed = s->loaded && s->seen.st_ino;
+
+		arena_init(&none, ARENA_BYTES);
+		take(s, &none, &(struct tokens){ 0 }, &st);
+		return changed;
+	}
+	if (fd < 0)
+		return err_set(e, ERR_UNAVAIL,
+			       "'%s/" TOKENS_FILE
+			       "' %s: chown and chmod 600 it; if others could read it, revoke its tokens",
+			       s->path, private_why(fd));
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, errno, "stat '%s/" TOKENS_FILE "'", s->path);
+	if (s->loaded && same_file(&st, &s->seen))
+		return 0;
+	return read_tokens(s, fd, &st, e);
+}
+
+/* ---- changing ---- */
+
+static int lock(struct token_store *s, struct err *e)
+{
+	_cleanup_close_ int fd = private_file_open(s->dir, LOCK_FILE, O_RDWR | O_CREAT);
+	int r;
+
+	if (fd < 0)
+		return err_set(e, ERR_UNAVAIL, "'%s/" LOCK_FILE "' %s: chown and chmod 600 it", s->path,
+			       private_why(fd));
+	r = fd_lock(fd, LOCK_EX, LOCK_WAIT_MS);
+	if (r == -ETIMEDOUT)
+		return err_set(e, ERR_UNAVAIL,
+			       "'%s': another process has held its lock for %d s: see who in /proc/locks",
+			       s->path, LOCK_WAIT_MS / 1000);
+	return r < 0 ? err_sys(e, -r, "lock '%s/" LOCK_FILE "'", s->path) : TAKE_FD(fd);
+}
+
+static int save(struct token_store *s, const struct tokens *t, struct err *e)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	int r;
+
+	buf_init(&text, TOKENS_FILE_MAX);
+	tokens_write(&text, t);
+	if (text.failed)
+		return err_set(e, ERR_LIMIT, "the tokens take more than %zu bytes: revoke some",
+			       TOKENS_FILE_MAX);
+	r = fd_write_atomic(s->dir, TOKENS_FILE, buf_str(&text), 0600);
+	if (r < 0)
+		return err_sys(e, -r, "write '%s/" TOKENS_FILE "'", s->path);
+	s->loaded = false; /* what is in memory was read from the old file */
+	r = token_store_load(s, e);
+	return r < 0 ? r : 0;
+}
+
+/* An entry for one more: at the end, or the place of the one that has been of no use for longest. */
+static struct token_entry *room_for_one(struct arena *a, const struct tokens *old, uint64_t now_ms,
+					struct tokens *ret)
+{
+	size_t oldest = old->n;
+
+	ret->v = ARENA_ARRAY(a, struct token_entry, old->n + 1);
+	if (!ret->v)
+		return NULL;
+	ret->n = old->n;
+	for (size_t i = 0; i < old->n; i++) {
+		ret->v[i] = old->v[i];
+		if (token_state(&old->v[i], now_ms) != TOKEN_VALID &&
+		    (oldest == old->n || old->v[i].created_ms < old->v[oldest].created_ms))
+			oldest = i;
+	}
+	if (old->n < TOKENS_MAX)
+		return &ret->v[ret->n++];
+	return oldest < old->n ? &ret->v[oldest] : NULL;
+}
+
+static bool has_name(const struct tokens *t, struct str name, uint64_t now_ms)
+{
+	for (size_t i = 0; name.n && i < t->n; i++)
+		if (str_eq(t->v[i].name, name) && token_state(&t->v[i], now_ms) == TOKEN_VALID)
+			return true;
+	return false;
+}
+
+static int make_secret(const struct tokens *t, char out[static TOKEN_TEXT_MAX], struct token_entry *entry,
+		       struct err *e)
+{
+	unsigned char random[SHA256_BYTES];
+	bool again = true;
+
+	while (again) {
+		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+			return err_sys(e, errno, "getrandom");
+		memcpy(out, TOKEN_PREFIX, sizeof(TOKEN_PREFIX) - 1);
+		hash_to_hex(random, sizeof(random), out + sizeof(TOKEN_PREFIX) - 1);
+		sha256_hex(str_z(out), entry->hash);
+		again = false;
+		for (size_t i = 0; i < t->n; i++) /* ids name one token */
+			again |= memcmp(t->v[i].hash, entry->hash, TOKEN_ID_MAX - 1) == 0;
+	}
+	explicit_bzero(random, sizeof(random));
+	return 0;
+}
+
+int token_new(struct token_store *s, const struct token_opts *o, char out[static TOKEN_TEXT_MAX],
+	      char id[static TOKEN_ID_MAX], struct err *e)
+{
+	_cleanup_close_ int held = lock(s, e);
+	_cleanup_arena_ struct arena a = { 0 };
+	struct token_entry entry = { .name = o->name,
+				     .all_pairs = o->pairs->all_pairs,
+				     .pairs = o->pairs->pairs,
+				     .n_pairs = o->pairs->n_pairs,
+				     .created_ms = o->now_ms,
+				     .expires_ms = o->expires_ms };
+	struct token_entry *place;
+	struct tokens t = { 0 };
+	int r = held < 0 ? held : token_store_load(s, e);
+
+	if (r < 0)
+		return r;
+	if (has_name(&s->tokens, o->name, o->now_ms))
+		return err_set(e, ERR_USAGE,
+			       "there is a token '" STR_FMT "' already: revoke it, or take another name",
+			       STR_ARG(o->name));
+	arena_init(&a, ARENA_BYTES);
+	place = room_for_one(&a, &s->tokens, o->now_ms, &t);
+	if (!place)
+		return err_set(e, ERR_LIMIT, "there are %d tokens already: revoke some", (int)TOKENS_MAX);
+	r = make_secret(&s->tokens, out, &entry, e);
+	if (r < 0)
+		return r;
+	*place = entry;
+	token_id(&entry, id);
+	r = save(s, &t, e);
+	if (r < 0)
+		explicit_bzero(out, TOKEN_TEXT_MAX);
+	return r;
+}
+
+/* By its id; or by its name, and then the one that is still good for something. */
+static struct token_entry *find(const struct tokens *t, struct str which)
+{
+	struct token_entry *named = NULL;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (str_eq(which, (struct str){ t->v[i].hash, TOKEN_ID_MAX - 1 }))
+			return &t->v[i];
+		if (str_eq(which, t->v[i].name) && (!named || named->revoked_ms))
+			named = &t->v[i];
+	}
+	return named;
+}
+
+int token_revoke(struct token_store *s, struct str which, uint64_t now_ms, char id[static TOKEN_ID_MAX],
+		 struct err *e)
+{
+	_cleanup_close_ int held = lock(s, e);
+	struct token_entry *entry;
+	int r = held < 0 ? held : token_store_load(s, e);
+
+	if (r < 0)
+		return r;
+	entry = which.n ? find(&s->tokens, which) : NULL;
+	if (!entry)
+		return err_set(e, ERR_NOTFOUND,
+			       "no token '" STR_FMT "'; 'creel token list' shows those that there are",
+			       STR_ARG(which));
+	token_id(entry, id);
+	if (entry->revoked_ms)
+		return 0;
+	entry->revoked_ms = now_ms ? now_ms : 1;
+	r = save(s, &s->tokens, e);
+	if (r < 0)
+		s->loaded = false;
+	return r < 0 ? r : 1;
+}
+
+int token_used(struct token_store *s, size_t index, uint64_t now_ms, struct err *e)
+{
+	_cleanup_close_ int held = FD_NONE;
+	char id[TOKEN_ID_MAX];
+	struct token_entry *entry;
+	int r;
+
+	if (index >= s->tokens.n)
+		return err_set(e, ERR_BUG, "no such token");
+	if (now_ms < s->tokens.v[index].used_ms + USE_NOTE_MS)
+		return 0;
+	token_id(&s->tokens.v[index], id);
+	r = held = lock(s, e);
+	if (r >= 0)
+		r = token_store_load(s, e); /* it may be another one by now, or gone */
+	entry = r < 0 ? NULL : find(&s->tokens, str_z(id));
+	if (!entry || now_ms < entry->used_ms + USE_NOTE_MS)
+		return r < 0 ? r : 0;
+	entry->used_ms = now_ms;
+	return save(s, &s->tokens, e);
+}
