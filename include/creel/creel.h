@@ -278,6 +278,15 @@ struct creel_prune_options {
 CREEL_API int creel_prune(struct creel_engine *c, const struct creel_prune_options *o, creel_sandbox_fn *each,
 			  void *ctx, struct creel_error *e);
 
+/* ---- incidents ---- */
+
+/*
+ * What the audit log has about one call (the request_id of its result) or one session (its key), the other being NULL: one JSON object with decisions,
+ * ends, denials and the life of the sandboxes, without secret values as far as they are known or marked. Freed with creel_free().
+ */
+CREEL_API int creel_incident(struct creel_engine *c, const char *request_id, const char *session,
+			     char **ret_json, struct creel_error *e);
+
 /* ---- ready sandboxes ---- */
 
 /* Builds sandboxes for the next sessions like this one (CREEL_OWN) until the pool is full. How many are ready, or negative. */

@@ -86,6 +86,7 @@ int run_inspect(struct cli *cli, struct err *e);
 int run_kill(struct cli *cli, struct err *e);
 int run_recreate(struct cli *cli, struct err *e);
 int run_prune(struct cli *cli, struct err *e);
+int run_incident_export(struct cli *cli, struct err *e);
 int run_token_new(struct cli *cli, struct err *e);
 int run_token_list(struct cli *cli, struct err *e);
 int run_token_revoke(struct cli *cli, struct err *e);

@@ -205,6 +205,12 @@ static const struct arg_option token_options[] = {
 };
 static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
 
+static const struct arg_option incident_options[] = {
+	{ .name = "request", .kind = ARG_TEXT, AT(request_id), .meta = "ID", .help = "one call, by the request_id of its result" },
+	{ .name = "output", .letter = 'o', .kind = ARG_TEXT, AT(output), .meta = "FILE", .hint = HINT_FILE,
+	  .help = "write a new file (0600) instead of standard output; one that exists is not overwritten" },
+};
+
 static const struct arg_option check_options[] = {
 	{ .name = "strict", .kind = ARG_FLAG, AT(strict), .help = "warnings fail too (exit 125)" },
 };
@@ -306,6 +312,16 @@ static const struct command token_commands[] = {
 	  .words = token_words, .n_words = COUNT(token_words), .run = run_token_revoke },
 };
 
+static const struct command incident_commands[] = {
+	{ .name = "export", .summary = "write what is known about a call or session, without secrets", .usage = "--request ID | --session KEY",
+	  .about = "Prints one JSON object with the decisions, what came of them, what was denied, and the life of the sandboxes, from the audit log. Secret values that "
+		   "are known now (secrets file, variables and references of the configuration) become ${NAME}; what stands behind raw:, Bearer or the name of a "
+		   "secret becomes <redacted>. A command line can hold a secret that nobody knows as one: read the file before you give it away.",
+	  .examples = "creel incident export --session untrusted:pr-482 --output incident.json\tone session\n"
+		      "creel incident export --request 6f1c0a77-12 | jq .denials\twhat was denied to one call\n",
+	  .options = TABLE(incident_options), .run = run_incident_export },
+};
+
 static const struct command commands[] = {
 	{ .name = "run", .summary = "run one command in a sandbox",
 	  .usage = "[--] COMMAND [ARGUMENT...]",
@@ -376,6 +392,9 @@ static const struct command commands[] = {
 	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
 	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
 	  .subs = audit_commands, .n_subs = COUNT(audit_commands) },
+	{ .name = "incident", .summary = "export what is known about a call or session",
+	  .about = "For whoever has to find out what happened, also when that is somebody else.",
+	  .subs = incident_commands, .n_subs = COUNT(incident_commands) },
 	{ .name = "token", .summary = "make, list and revoke tokens of callers over the network",
 	  .about = "Works on tokens/tokens.json in the state directory (0600, hashes alone). Each is bound to the pairs of agent and chat that its holder may speak for.",
 	  .subs = token_commands, .n_subs = COUNT(token_commands) },

@@ -83,6 +83,9 @@ int kept_end(struct engine *g, struct str key, const struct reg_proc *only, cons
 /* host.c */
 int host_open(struct str workdir, struct box **ret, struct err *e);
 
+/* incident.c: everything about one call or one session, without secrets; one of both is empty */
+int engine_incident(struct engine *g, struct str request, struct str session, struct buf *out, struct err *e);
+
 /* result.c */
 struct outcome {
 	const struct decision *d; /* NULL: there is none */
