@@ -12,6 +12,7 @@
 
 #define CLERK_MESSAGE_MAX 65536u
 #define CLERK_PUT_MAX 49152u /* a content that travels in the message; a larger one is written to a stage */
+#define CLERK_LOOK_US 50u    /* either side looks for the other's next message so long before it sleeps */
 #define CLERK_STAGES_MAX 256u
 #define CLERK_LISTS_MAX 8u
 #define CLERK_COPY_MAX ((uint64_t)16 << 20) /* of a file that the kernel makes up: it is sent as a copy */

@@ -3,6 +3,7 @@
 #include "backend/files_reply.h"
 #include "backend/kernel_fs.h"
 #include "base/clock.h"
+#include "base/look.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -87,13 +88,19 @@ static int send_request(struct files_wire *w, struct asking *a)
 	return 0;
 }
 
-/* The socket has a timeout; signals that come again and again must not make a longer one of it. */
+/*
+ * Most answers come at once: they are looked for before we sleep. The socket has a timeout; signals that come again and again must not make a
+ * longer one of it.
+ */
 static ssize_t receive(const struct files_wire *w, struct msghdr *m)
 {
-	uint64_t end = 0;
+	uint64_t end = 0, look = look_until(CLERK_LOOK_US);
 	ssize_t n;
 
-	for (;;) {
+	do
+		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n < 0 && errno == EAGAIN && look_on(look));
+	while (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC);
 		if (n >= 0 || errno != EINTR)
 			break;

@@ -5,6 +5,7 @@
  * and ends when that is closed. It starts nothing, connects to nothing, and its memory does not grow.
  */
 #include "base/fd.h"
+#include "base/look.h"
 #include "clerk/serve.h"
 
 #include <fcntl.h>
@@ -41,14 +42,16 @@ static int send_answer(const struct answer *a)
 	return n < 0 ? -errno : 0;
 }
 
-/* 0 at the end of it all, or a negative errno. */
-static int next_request(struct request *ret)
+/* 0 at the end of it all, or a negative errno. Who was just answered often asks again at once; only then is it worth looking. */
+static int next_request(bool answered, struct request *ret)
 {
-	ssize_t n;
+	uint64_t look = answered ? look_until(CLERK_LOOK_US) : 0;
+	ssize_t n = -1;
 
-	do
-		n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && look_on(look))
+		n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC | MSG_DONTWAIT);
+	while (n < 0 && (n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC)) < 0 && errno == EINTR)
+		;
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
 	return (size_t)n > sizeof(message) || request_parse(message, (size_t)n, ret) < 0 ? -EPROTO : 1;
@@ -57,9 +60,9 @@ static int next_request(struct request *ret)
 static int serve_all(void)
 {
 	struct request r;
-	int e;
+	int e = next_request(false, &r);
 
-	while ((e = next_request(&r)) > 0) {
+	for (; e > 0; e = next_request(true, &r)) {
 		clerk_serve(&clerk, &r);
 		e = send_answer(&clerk.answer);
 		if (clerk.answer.give)

@@ -10,6 +10,7 @@
 #include "engine/secrets.h"
 #include "policy/policy.h"
 #include "prepare/prepare.h"
+#include "tools/tool.h"
 
 #define CALL_ARENA_MAX ((size_t)256 << 20)
 #define CALL_ARENA_FIRST ((size_t)64 << 10)
@@ -54,6 +55,7 @@ struct session {
 
 	void *call_memory; /* used again by each call */
 	size_t call_used;  /* of it, by the last one */
+	struct tool_memory memory;
 
 	/* the sandbox in hand; NULL = none yet */
 	struct box *box;

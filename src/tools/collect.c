@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/look.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,6 +20,13 @@
  * to say that it closed them. Who writes more than a pipe holds waits for us as long, once.
  */
 #define QUIET_MS 2u
+/*
+ * A program that does little ends sooner than a processor that sleeps is woken up: its end is looked for so long before we sleep, as long as that is
+ * worth it. One that ended so promptly counts twice as much as one that did not, and sixteen that did not in a row end it until one does again.
+ */
+#define LOOK_US 400u
+#define PROMPT_US 600u /* for one whose end was not looked for: being woken is part of it */
+#define PROMPT_MAX 16u
 #define END_OF_INPUT "\x04"
 
 struct collector {
@@ -35,6 +43,8 @@ struct collector {
 	char *chunk;
 	bool deaf; /* the callback wants no more */
 	bool cancelled, ended;
+	bool looked;
+	uint64_t begun_ns; /* 0: nobody measures */
 };
 
 void collected_done(struct collected *c)
@@ -208,6 +218,51 @@ static int open_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 	return fchmod(*ret_theirs, 0666) < 0 ? -errno : 0;
 }
 
+static void close_pipes(struct tool_memory *m)
+{
+	for (int i = 0; i < 2; i++) {
+		(void)fd_close(m->pipes[i][0]);
+		(void)fd_close(m->pipes[i][1]);
+	}
+	m->has_pipes = false;
+}
+
+void tools_forget(struct tool_memory *m)
+{
+	if (m->has_pipes)
+		close_pipes(m);
+	*m = (struct tool_memory){ 0 };
+}
+
+/* Without them the next one makes its own, and tells what is wrong. */
+static void make_pipes(struct tool_memory *m)
+{
+	m->pipes[0][0] = m->pipes[0][1] = m->pipes[1][0] = m->pipes[1][1] = FD_NONE;
+	if (open_pipe(&m->pipes[0][0], &m->pipes[0][1], true) < 0 ||
+	    open_pipe(&m->pipes[1][0], &m->pipes[1][1], true) < 0)
+		close_pipes(m);
+	else
+		m->has_pipes = true;
+}
+
+/* Nobody else has ever had them: what a program before this one left behind cannot write into them. */
+static int take_pipes(struct collector *c, int *ret_out, int *ret_err)
+{
+	struct tool_memory *m = c->s->memory;
+	int r;
+
+	if (!m || !m->has_pipes) {
+		r = open_pipe(&c->out, ret_out, true);
+		return r < 0 ? r : open_pipe(&c->err, ret_err, true);
+	}
+	c->out = m->pipes[0][0];
+	*ret_out = m->pipes[0][1];
+	c->err = m->pipes[1][0];
+	*ret_err = m->pipes[1][1];
+	m->has_pipes = false;
+	return 0;
+}
+
 static int begin(struct collector *c, struct err *e)
 {
 	struct box_call call = c->s->call;
@@ -216,9 +271,7 @@ static int begin(struct collector *c, struct err *e)
 
 	call.stdio[0] = call.stdio[1] = call.stdio[2] = FD_NONE;
 	if (!call.pty) {
-		r = open_pipe(&c->out, &out, true);
-		if (r == 0)
-			r = open_pipe(&c->err, &err, true);
+		r = take_pipes(c, &out, &err);
 		if (r == 0 && c->s->has_input && c->rest.n > 0)
 			r = open_pipe(&c->in, &c->in_other, false);
 		call.stdio[0] = c->in_other;
@@ -282,6 +335,35 @@ static int step(struct collector *c, struct err *e)
 	return readable(&p[BOX_FD]) ? hear(c, e) : 0;
 }
 
+/* While it runs and writes into its pipes. One that is to be fed, or has a terminal, is waited for as ever: there is more to do than to hear its end. */
+static int look(struct collector *c, struct err *e)
+{
+	struct tool_memory *m = c->s->memory;
+	uint64_t begun = clock_mono_ns(), until;
+	int r = 0;
+
+	until = look_until(m->prompt || !m->known ? LOOK_US : 0);
+	if (!m->has_pipes)
+		make_pipes(m);
+	while (r >= 0 && !c->ended && look_on(until))
+		r = hear(c, e);
+	c->looked = until != 0;
+	c->begun_ns = begun;
+	return r;
+}
+
+static void learn(const struct collector *c)
+{
+	struct tool_memory *m = c->s->memory;
+	uint64_t us = (clock_mono_ns() - c->begun_ns) / 1000;
+
+	if (us <= (c->looked ? LOOK_US : PROMPT_US))
+		m->prompt = m->prompt + 2 < PROMPT_MAX ? m->prompt + 2 : PROMPT_MAX;
+	else if (m->prompt)
+		m->prompt--;
+	m->known = true;
+}
+
 int collect_run(struct box *b, const struct collect_spec *spec, struct collected *ret, struct err *e)
 {
 	_cleanup_collector_ struct collector c = { .box = b,
@@ -301,8 +383,12 @@ int collect_run(struct box *b, const struct collect_spec *spec, struct collected
 	r = begin(&c, e);
 	if (r < 0)
 		return r;
+	if (spec->memory && !spec->call.pty && c.in < 0)
+		r = look(&c, e);
 	while (r >= 0 && !c.ended)
 		r = step(&c, e);
+	if (c.begun_ns)
+		learn(&c);
 	if (r < 0) {
 		cancel(&c);
 		return r;

@@ -14,8 +14,9 @@
 #include "backend/backend.h"
 
 struct collect_spec {
-	struct box_call call; /* its stdio is made here */
-	bool has_input;       /* otherwise /dev/null; a terminal is told the end of input either way */
+	struct box_call call;       /* its stdio is made here */
+	struct tool_memory *memory; /* NULL = none */
+	bool has_input;             /* otherwise /dev/null; a terminal is told the end of input either way */
 	struct str input;
 	size_t out_max, err_max; /* bytes that are kept */
 	uint64_t spill_max;      /* 0 = nothing beyond */

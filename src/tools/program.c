@@ -283,6 +283,7 @@ int program_run(struct tool_ctx *x, const struct program *q, struct jsonw *w, st
 	if (r < 0)
 		return r;
 	p->end = (struct tool_end){ 0 };
+	spec.memory = p->memory;
 	spec.has_input = q->has_input;
 	spec.input = q->input;
 	spec.out_max = (size_t)or_default(p->stdout_max, TOOLS_STREAM_MAX);

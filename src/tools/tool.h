@@ -73,8 +73,21 @@ struct tool_end {
 };
 
 /* What the tools that run programs see and take besides: all of it decided. Texts are borrowed, and may hold secrets: env is copied nowhere. */
+/*
+ * What one program of a session leaves for the next, all of it to save time: pipes that nobody has used, made while there was nothing else to do,
+ * and how promptly programs have ended of late. Zero is none. Made and kept by whoever has the session; tools_forget() closes it.
+ */
+struct tool_memory {
+	bool has_pipes;
+	int pipes[2][2]; /* as collect.c makes them: ours, theirs */
+	unsigned prompt; /* 0: their ends are not worth looking for */
+	bool known;      /* `prompt` has been learned */
+};
+void tools_forget(struct tool_memory *m);
+
 struct tool_programs {
 	struct box *box;
+	struct tool_memory *memory;      /* NULL = none */
 	struct strs argv;                /* decision.tool.argv: this is run, nothing else */
 	struct strs env;                 /* NAME=value */
 	struct str path;                 /* where a program without a slash is looked for */

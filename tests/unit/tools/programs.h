@@ -15,6 +15,7 @@ struct caller {
 	struct den *d;
 	struct tool_ctx ctx;
 	struct tool_programs programs;
+	struct tool_memory memory;
 	struct arena arena;
 	struct buf out;
 	struct value result;
@@ -33,6 +34,7 @@ static inline void caller_init(struct caller *c, struct den *d)
 	c->env[0] = STR("PATH=/usr/bin:/bin");
 	c->env[1] = str_z(c->mark);
 	c->programs = (struct tool_programs){ .box = d->box,
+					      .memory = &c->memory,
 					      .env = { c->env, 2 },
 					      .path = STR("/usr/bin:/bin"),
 					      .workdir = STR("/tmp"),
@@ -42,6 +44,7 @@ static inline void caller_init(struct caller *c, struct den *d)
 
 static inline void caller_done(struct caller *c)
 {
+	tools_forget(&c->memory);
 	buf_done(&c->out);
 	arena_done(&c->arena);
 }

@@ -2,6 +2,8 @@
 /* exec: what a program gets, what of its output is told, how its end is named. */
 #include "programs.h"
 
+#include <sys/stat.h>
+
 WITH_CALLER(exec_runs_a_text_or_words_and_tells_the_end)
 {
 	must_run(c, "exec", "{command: 'echo out; echo err >&2; exit 3'}");
@@ -302,6 +304,34 @@ static void end_box(const struct den *d, pid_t holder)
 		if (pid != getpid())
 			(void)kill(pid, SIGKILL);
 	(void)fclose(f);
+}
+
+/* The number of standard output's pipe, as the program sees it. */
+static void run_and_name_the_pipe(struct caller *c, char out[static 64])
+{
+	must_run(c, "exec", "{command: ['readlink', '/proc/self/fd/1']}");
+	(void)snprintf(out, 64, STR_FMT, STR_ARG(member(c, "stdout")->s));
+}
+
+WITH_CALLER(pipes_that_were_made_ahead_are_of_one_call_alone)
+{
+	char first[64], ahead[64], second[64], third[64];
+	struct stat st = { 0 };
+
+	run_and_name_the_pipe(c, first);
+	MUST(c->memory.has_pipes && fstat(c->memory.pipes[0][1], &st) == 0);
+	(void)snprintf(ahead, sizeof(ahead), "pipe:[%ju]\n", (uintmax_t)st.st_ino);
+	run_and_name_the_pipe(c, second);
+	run_and_name_the_pipe(c, third);
+	MUST(strcmp(second, ahead) == 0 && strcmp(first, second) != 0 && strcmp(second, third) != 0 &&
+	     strcmp(first, third) != 0);
+}
+
+WITH_CALLER(the_end_of_slow_programs_is_not_looked_for)
+{
+	for (int i = 0; i < 3; i++)
+		must_run(c, "exec", "{command: ['sleep', '0.02']}");
+	MUST(c->memory.known && c->memory.prompt == 0);
 }
 
 WITH_CALLER(a_sandbox_that_goes_is_told_with_what_was_written)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/look.h"
+
+#include <sched.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Asked each time: it may be changed under us. A machine with more processors than fit here has more than one. */
+static bool has_another(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) < 0 || CPU_COUNT(&set) > 1;
+}
+
+uint64_t look_until(uint32_t max_us)
+{
+	return max_us && has_another() ? now_ns() + (uint64_t)max_us * 1000 : 0;
+}
+
+bool look_on(uint64_t until)
+{
+	return until && now_ns() < until;
+}

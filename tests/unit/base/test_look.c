@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include "base/look.h"
+
+#include <sched.h>
+
+TEST(nobody_looks_where_there_is_one_processor)
+{
+	cpu_set_t all, one;
+	size_t first = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(look_until(50), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	assert_int_equal(look_until(50) != 0, CPU_COUNT(&all) > 1);
+}
+
+TEST(looking_ends)
+{
+	uint64_t until = look_until(50);
+
+	while (look_on(until))
+		;
+	assert_false(look_on(until));
+}
+
+TEST(no_time_is_no_look)
+{
+	assert_int_equal(look_until(0), 0);
+	assert_false(look_on(0));
+}
+
+TEST_MAIN()
