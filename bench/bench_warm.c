@@ -10,56 +10,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WARM_UP 20
-
-struct way {
-	const char *name, *what;
-	double (*once)(struct way *w);
+struct ask {
 	const char *const *argv;
 	unsigned flags;
 	struct warm *box;
-	bool slow, missing;
-	struct samples samples;
 };
 
 static const char *const payload[] = { "./payload", NULL };
 static const char *const shell[] = { "/bin/sh", "-c", "true", NULL };
 static const char *const python[] = { "/usr/bin/python3", "-c", "pass", NULL };
-static char *no_env[] = { NULL };
 
 static struct engine *engine;
 static struct warm box, busy; /* the second has a process in the background */
 static struct box *kept;      /* that a keeper holds */
 static char kept_dir[64];
 static char *nsenter_argv[8];
-
-static const char *path_of(const char *program)
-{
-	return program[0] == '.' ? "./payload" : program;
-}
+static struct bench bench = { .creel = BENCH_CREEL, .warden = BENCH_WARDEN, .payload = BENCH_PAYLOAD };
 
 /* ---- the ways ---- */
-
-static double spawn_once(struct way *w)
-{
-	double start = measure_now_us();
-	int status = 0;
-	pid_t pid;
-
-	if (posix_spawn(&pid, path_of(w->argv[0]), NULL, NULL, (char *const *)(uintptr_t)w->argv, no_env) !=
-		    0 ||
-	    waitpid(pid, &status, 0) != pid || status != 0)
-		measure_fail("%s: %s", w->argv[0], strerror(errno));
-	return measure_now_us() - start;
-}
 
 static void call(struct warm *in, const char *const *words, unsigned flags)
 {
@@ -81,17 +55,19 @@ static void call(struct warm *in, const char *const *words, unsigned flags)
 		measure_fail("%s: reason %u, value %d", words[0], ev.reason, ev.value);
 }
 
-static double warm_once(struct way *w)
+static double warm_once(const struct way *w)
 {
+	const struct ask *a = w->with;
 	double start = measure_now_us();
 
-	call(w->box, w->argv, w->flags);
+	call(a->box, a->argv, a->flags);
 	return measure_now_us() - start;
 }
 
-static double hop_once(struct way *w)
+static double hop_once(const struct way *w)
 {
-	const struct str argv = str_z(w->argv[0]);
+	const char *const *words = w->with;
+	const struct str argv = str_z(words[0]);
 	struct box_call c = { .argv = { &argv, 1 }, .stdio = { -1, -1, -1 }, .umask = 022 };
 	double start = measure_now_us();
 	struct box_event ev;
@@ -104,65 +80,66 @@ static double hop_once(struct way *w)
 	return measure_now_us() - start;
 }
 
-static double nsenter_once(struct way *w)
+static double bwrap_once(const struct way *w)
 {
-	struct way in = *w;
+	struct method *m = method_find(w->with);
 
-	in.argv = (const char *const *)(uintptr_t)nsenter_argv;
-	return spawn_once(&in);
+	return m->once(&bench, m);
 }
 
 /* From nothing to the end of the first call. */
-static double new_once(struct way *w)
+static double new_once(const struct way *w)
 {
 	double start = measure_now_us(), took;
 	struct warm fresh;
 
 	engine_serve(engine, &fresh);
-	call(&fresh, w->argv, 0);
+	call(&fresh, w->with, 0);
 	took = measure_now_us() - start;
 	warm_done(&fresh);
 	return took;
 }
 
 /* The first call of one that is ready. */
-static double ready_once(struct way *w)
+static double ready_once(const struct way *w)
 {
 	struct warm fresh;
 	double start, took;
 
 	engine_serve(engine, &fresh);
 	start = measure_now_us();
-	call(&fresh, w->argv, 0);
+	call(&fresh, w->with, 0);
 	took = measure_now_us() - start;
 	warm_done(&fresh);
 	return took;
 }
 
-static struct way ways[] = {
-	{ "spawn", "the program alone, on the host", spawn_once, payload },
-	{ "warm", "a call of it into a warm sandbox", warm_once, payload, 0, &box },
-	{ "warm-apart", "the same, in a Landlock domain of its own", warm_once, payload, SERVE_F_APART,
-	  &box },
-	{ "warm-busy", "the same, while something runs in the background", warm_once, payload, 0, &busy },
-	{ "warm-hop", "a call through a keeper", hop_once, payload },
-	{ "ready", "the first call into a sandbox that stands ready", ready_once, payload, .slow = true },
-	{ "new", "a new sandbox, up to the end of its first call", new_once, payload, .slow = true },
-	{ "nsenter", "nsenter into the sandbox's namespaces (root)", nsenter_once, payload, .slow = true },
-	{ "sh", "sh -c true, on the host", spawn_once, shell },
-	{ "warm-sh", "a call of it", warm_once, shell, 0, &box },
-	{ "python", "python3 -c pass, on the host", spawn_once, python, .slow = true },
-	{ "warm-python", "a call of it", warm_once, python, 0, &box, .slow = true },
-};
-#define N_WAYS (sizeof(ways) / sizeof(ways[0]))
+static const struct ask tiny = { payload, 0, &box }, apart = { payload, SERVE_F_APART, &box },
+			beside = { payload, 0, &busy }, sh = { shell, 0, &box }, py = { python, 0, &box };
 
-static struct way *way(const char *name)
-{
-	for (size_t i = 0; i < N_WAYS; i++)
-		if (strcmp(ways[i].name, name) == 0)
-			return &ways[i];
-	abort();
-}
+static struct way table[] = {
+	{ "spawn", "the program alone, on the host", way_spawn, payload },
+	{ "warm", "a call of it into a warm sandbox", warm_once, &tiny },
+	{ "warm-apart", "the same, in a Landlock domain of its own", warm_once, &apart },
+	{ "warm-busy", "the same, while something runs in the background", warm_once, &beside },
+	{ "warm-hop", "a call through a keeper", hop_once, payload },
+	{ "ready", "the first call into a sandbox that stands ready", ready_once, payload, 4 },
+	{ "new", "a new sandbox, up to the end of its first call", new_once, payload, 4 },
+	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", bwrap_once, "bwrap", 4 },
+	{ "nsenter", "nsenter into the sandbox's namespaces (root)", way_spawn, nsenter_argv, 4 },
+	{ "sh", "sh -c true, on the host", way_spawn, shell },
+	{ "warm-sh", "a call of it", warm_once, &sh },
+	{ "python", "python3 -c pass, on the host", way_spawn, python, 4 },
+	{ "warm-python", "a call of it", warm_once, &py, 4 },
+};
+static const struct ways ways = { table, sizeof(table) / sizeof(table[0]) };
+
+static const struct goal goals[] = {
+	{ "warm", "spawn", 0.5, 1.3 },          { "warm", "spawn", 0.99, 3 },
+	{ "warm-hop", "spawn", 0.5, 2 },        { "warm-sh", "sh", 0.5, 1.15 },
+	{ "warm-python", "python", 0.5, 1.15 }, { "ready", "spawn", 0.5, 2.5 },
+	{ "warm-apart", "warm", 0.5, 1.15 },    { "new", "bwrap", 0.5, 0.4 },
+};
 
 /* ---- what they need ---- */
 
@@ -232,75 +209,10 @@ static bool make_nsenter(void)
 	return n == 1 && geteuid() == 0 && access(tool, X_OK) == 0;
 }
 
-/* ---- measuring ---- */
-
-static void one_round(unsigned round, unsigned settle_ms)
-{
-	size_t order[N_WAYS];
-
-	for (size_t i = 0; i < N_WAYS; i++)
-		order[i] = i;
-	for (size_t i = N_WAYS; i > 1; i--) {
-		size_t other = (size_t)random() % i, t = order[i - 1];
-
-		order[i - 1] = order[other];
-		order[other] = t;
-	}
-	for (size_t i = 0; i < N_WAYS; i++) {
-		struct way *w = &ways[order[i]];
-
-		if (w->missing || (w->slow && round % 4))
-			continue;
-		measure_settle(settle_ms);
-		samples_add(&w->samples, w->once(w));
-	}
-}
-
-static double ratio(const char *of, const char *to, double q)
-{
-	return samples_quantile(&way(of)->samples, q) / samples_quantile(&way(to)->samples, q);
-}
-
-static void put_goal(const char *of, const char *to, double q, double at_most)
-{
-	double r = ratio(of, to, q);
-
-	if (!isnan(r))
-		printf("%s / %s, p%g: %.3f (aim: at most %g%s)\n", of, to, q * 100, r, at_most,
-		       r <= at_most ? "" : "; missed");
-}
-
-static void print_all(void)
-{
-	static const struct {
-		const char *of, *to;
-		double q, at_most;
-	} goals[] = {
-		{ "warm", "spawn", 0.5, 1.3 },          { "warm", "spawn", 0.99, 3 },
-		{ "warm-hop", "spawn", 0.5, 2 },        { "warm-sh", "sh", 0.5, 1.15 },
-		{ "warm-python", "python", 0.5, 1.15 }, { "ready", "spawn", 0.5, 2.5 },
-		{ "warm-apart", "warm", 0.5, 1.15 },
-	};
-
-	printf("%s\n%-12s %6s %9s %9s %9s %8s\n", measure_machine(), "", "n", "min ms", "p50 ms", "p99 ms",
-	       "x spawn");
-	for (size_t i = 0; i < N_WAYS; i++) {
-		struct samples *s = &ways[i].samples;
-
-		if (s->n)
-			printf("%-12s %6zu %9.3f %9.3f %9.3f %8.2f  %s\n", ways[i].name, s->n,
-			       samples_quantile(s, 0) / 1e3, samples_quantile(s, 0.5) / 1e3,
-			       samples_quantile(s, 0.99) / 1e3, ratio(ways[i].name, "spawn", 0.5),
-			       ways[i].what);
-	}
-	for (size_t i = 0; i < sizeof(goals) / sizeof(goals[0]); i++)
-		put_goal(goals[i].of, goals[i].to, goals[i].q, goals[i].at_most);
-}
-
 /* ---- rates, and many at once ---- */
 
 /* So many processes, each for as long: how many a second, together. */
-static double rate(unsigned clients, unsigned ms, double (*once)(struct way *), bool own_box)
+static double rate(unsigned clients, unsigned ms, double (*once)(const struct way *), bool own_box)
 {
 	int sums[2];
 	double total = 0;
@@ -310,7 +222,8 @@ static double rate(unsigned clients, unsigned ms, double (*once)(struct way *), 
 	for (unsigned i = 0; i < clients; i++)
 		if (fork() == 0) {
 			struct warm own = WARM_NONE;
-			struct way w = { .argv = payload, .box = &own };
+			const struct ask in = { payload, 0, &own };
+			const struct way w = { .with = own_box ? (const void *)&in : (const void *)payload };
 			double end, n = 0;
 
 			if (own_box)
@@ -338,7 +251,7 @@ static void print_rates(unsigned ms)
 	double host = 0, warm = 0;
 
 	for (int i = 0; i < 3; i++) {
-		host += rate(2, ms, spawn_once, false) / 3;
+		host += rate(2, ms, way_spawn, false) / 3;
 		warm += rate(2, ms, warm_once, true) / 3;
 	}
 	printf("2 clients: %.0f calls/s, %.0f spawns/s: %.2f (aim: at least 0.6%s)\n", warm, host,
@@ -366,19 +279,22 @@ static double median_call(struct warm *in, unsigned live, unsigned n, unsigned s
 static void print_live(unsigned live, unsigned settle_ms)
 {
 	struct warm *many = calloc(live, sizeof(*many));
-	double few, all;
-	unsigned n = 0;
+	double few, same, all;
+	unsigned n = 0, first;
 
 	if (!many)
 		measure_fail("out of memory");
 	for (; n < 10 && n < live; n++)
 		engine_serve(engine, &many[n]);
+	first = n;
 	few = median_call(many, n, 200, settle_ms);
 	for (; n < live; n++)
 		engine_serve(engine, &many[n]);
+	same = median_call(many, first, 200, settle_ms);
 	all = median_call(many, n, 200, settle_ms);
-	printf("a call with %u live sandboxes / with 10: %.2f (aim: at most 1.3%s)\n", live, all / few,
-	       all / few <= 1.3 ? "" : "; missed");
+	printf("a call into one of 10 sandboxes, with %u live / with 10: %.2f (aim: at most 1.3%s)\n", live,
+	       same / few, same / few <= 1.3 ? "" : "; missed");
+	printf("into any of the %u, most of them for the first time: %.2f\n", live, all / few);
 	for (unsigned i = 0; i < n; i++)
 		warm_done(&many[i]);
 	free(many);
@@ -393,7 +309,7 @@ static const struct option longs[] = { { "rounds", required_argument, NULL, OPT_
 
 int main(int argc, char **argv)
 {
-	static struct bench b = { .creel = BENCH_CREEL, .warden = BENCH_WARDEN, .payload = BENCH_PAYLOAD };
+	struct method *bwrap = method_find("bwrap");
 	unsigned rounds = 400, settle_ms = 100, live = 1000;
 	int c;
 
@@ -409,28 +325,23 @@ int main(int argc, char **argv)
 			return c == OPT_HELP ? 0 : 2;
 		}
 	}
-	srandom((unsigned)getpid());
-	bench_open(&b);
-	engine = engine_open(b.warden, b.workspace, NULL);
+	bench_open(&bench);
+	engine = bench.engine = engine_open(bench.warden, bench.workspace, NULL);
 	make_hop();
 	engine_serve(engine, &box);
 	make_busy();
-	way("nsenter")->missing = !make_nsenter();
-	way("python")->missing = way("warm-python")->missing = access(python[0], X_OK) != 0;
-	for (size_t i = 0; i < N_WAYS; i++)
-		for (int k = 0; !ways[i].missing && k < (ways[i].slow ? 2 : WARM_UP); k++)
-			(void)ways[i].once(&ways[i]);
-	for (unsigned i = 0; i < rounds; i++)
-		one_round(i, settle_ms);
-	print_all();
+	way_find(ways, "bwrap")->missing = bwrap->prepare(&bench, bwrap) != NULL;
+	way_find(ways, "nsenter")->missing = !make_nsenter();
+	way_find(ways, "python")->missing = way_find(ways, "warm-python")->missing =
+		access(python[0], X_OK) != 0;
+	ways_measure(ways, rounds, settle_ms);
+	ways_print(ways, goals, sizeof(goals) / sizeof(goals[0]));
 	print_rates(rounds < 10 ? 50 : 1000);
 	print_live(live, settle_ms);
 	warm_done(&box);
 	warm_done(&busy);
 	end_hop();
-	engine = engine_close(engine);
-	bench_close(&b);
-	for (size_t i = 0; i < N_WAYS; i++)
-		samples_done(&ways[i].samples);
+	bench_close(&bench); /* and with it the engine */
+	ways_done(ways);
 	return 0;
 }

@@ -4,13 +4,19 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WARM_UP 20
+#define WAYS_MAX 32
 
 double measure_now_us(void)
 {
@@ -81,6 +87,101 @@ void samples_done(struct samples *s)
 	free(s->us);
 	*s = (struct samples){ 0 };
 }
+
+/* ---- rounds ---- */
+
+struct way *way_find(struct ways w, const char *name)
+{
+	for (size_t i = 0; i < w.n; i++)
+		if (strcmp(w.v[i].name, name) == 0)
+			return &w.v[i];
+	measure_fail("there is no way '%s'", name);
+}
+
+static void one_round(struct ways w, unsigned round, unsigned settle_ms)
+{
+	size_t order[WAYS_MAX];
+
+	for (size_t i = 0; i < w.n; i++)
+		order[i] = i;
+	for (size_t i = w.n; i > 1; i--) {
+		size_t other = (size_t)random() % i, t = order[i - 1];
+
+		order[i - 1] = order[other];
+		order[other] = t;
+	}
+	for (size_t i = 0; i < w.n; i++) {
+		struct way *now = &w.v[order[i]];
+
+		if (now->missing || (now->every && round % now->every))
+			continue;
+		measure_settle(settle_ms);
+		samples_add(&now->samples, now->once(now));
+	}
+}
+
+void ways_measure(struct ways w, unsigned rounds, unsigned settle_ms)
+{
+	if (w.n > WAYS_MAX)
+		measure_fail("more than %d ways", WAYS_MAX);
+	srandom((unsigned)getpid());
+	for (size_t i = 0; i < w.n; i++)
+		for (int k = 0; !w.v[i].missing && k < (w.v[i].every > 1 ? 2 : WARM_UP); k++)
+			(void)w.v[i].once(&w.v[i]);
+	for (unsigned i = 0; i < rounds; i++)
+		one_round(w, i, settle_ms);
+}
+
+static void print_goal(struct ways w, const struct goal *g)
+{
+	double r = samples_quantile(&way_find(w, g->of)->samples, g->q) /
+		   samples_quantile(&way_find(w, g->to)->samples, g->q);
+	bool met = g->at_least ? r >= g->bound : r <= g->bound;
+
+	if (!isnan(r))
+		printf("%s / %s, p%g: %.*f (aim: at %s %g%s)\n", g->of, g->to, g->q * 100, r < 100 ? 2 : 0, r,
+		       g->at_least ? "least" : "most", g->bound, met ? "" : "; missed");
+}
+
+void ways_print(struct ways w, const struct goal *goals, size_t n_goals)
+{
+	double first = samples_quantile(&w.v[0].samples, 0.5);
+
+	printf("%s\n%-16s %6s %10s %10s %10s %8s\n", measure_machine(), "", "n", "min us", "p50 us", "p99 us",
+	       "x first");
+	for (size_t i = 0; i < w.n; i++) {
+		struct samples *s = &w.v[i].samples;
+
+		if (s->n)
+			printf("%-16s %6zu %10.1f %10.1f %10.1f %8.2f  %s\n", w.v[i].name, s->n,
+			       samples_quantile(s, 0), samples_quantile(s, 0.5), samples_quantile(s, 0.99),
+			       samples_quantile(s, 0.5) / first, w.v[i].what);
+	}
+	for (size_t i = 0; i < n_goals; i++)
+		print_goal(w, &goals[i]);
+}
+
+void ways_done(struct ways w)
+{
+	for (size_t i = 0; i < w.n; i++)
+		samples_done(&w.v[i].samples);
+}
+
+double way_spawn(const struct way *w)
+{
+	static char *no_env[] = { NULL };
+	const char *const *argv = w->with;
+	double start = measure_now_us();
+	int status = 0;
+	pid_t pid;
+
+	if (posix_spawn(&pid, argv[0], NULL, NULL, (char *const *)(uintptr_t)argv, no_env) != 0 ||
+	    waitpid(pid, &status, 0) != pid || status != 0)
+		measure_fail("%s: %s", argv[0], strerror(errno));
+	return measure_now_us() - start;
+}
+
+/* ---- the rest ---- */
 
 _Noreturn void measure_fail(const char *format, ...)
 {
