@@ -185,6 +185,7 @@ struct engine *engine_free(struct engine *g)
 {
 	if (!g)
 		return NULL;
+	tools_forget(&g->memory);
 	pool_done(&g->pool);
 	(void)registry_close(g->registry);
 	(void)audit_close(g->audit);

@@ -31,6 +31,7 @@ struct engine {
 	uint64_t requests;         /* that were numbered here */
 	char run_id[24];           /* of this engine, in the ids that it makes */
 	struct pool pool;
+	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 
 /* engine.c: opened when they are needed first */
@@ -55,7 +56,6 @@ struct session {
 
 	void *call_memory; /* used again by each call */
 	size_t call_used;  /* of it, by the last one */
-	struct tool_memory memory;
 
 	/* the sandbox in hand; NULL = none yet */
 	struct box *box;

@@ -231,7 +231,7 @@ static void fill_programs(struct trip *t)
 	struct tool_programs *p = &t->programs;
 
 	p->box = t->s->box;
-	p->memory = &t->s->memory;
+	p->memory = &t->g->memory;
 	p->argv = d->tool.argv;
 	p->path = search_path(t);
 	p->workdir = t->s->on_host ? (struct str){ 0 } : d->workdir;

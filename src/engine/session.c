@@ -140,7 +140,6 @@ struct session *session_close(struct session *s)
 	if (!s)
 		return NULL;
 	session_let_go(s);
-	tools_forget(&s->memory);
 	buf_done(&s->made_for);
 	for (size_t i = 0; i < s->env.n; i++)
 		if (s->env.v[i].n) {

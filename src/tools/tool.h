@@ -74,8 +74,8 @@ struct tool_end {
 
 /* What the tools that run programs see and take besides: all of it decided. Texts are borrowed, and may hold secrets: env is copied nowhere. */
 /*
- * What one program of a session leaves for the next, all of it to save time: pipes that nobody has used, made while there was nothing else to do,
- * and how promptly programs have ended of late. Zero is none. Made and kept by whoever has the session; tools_forget() closes it.
+ * What one program leaves for the next, whosever that is, all of it to save time: pipes that nobody has used, made while there was nothing else to do,
+ * and how promptly programs have ended of late. Zero is none. Kept by whoever makes the calls, one after the other; tools_forget() closes it.
  */
 struct tool_memory {
 	bool has_pipes;
