@@ -130,16 +130,16 @@ def test_e22_the_last_of_a_disk_is_left_to_others(light, how):
     place = light.base / "small"
     place.mkdir()
     argv = [a for a in light.creel(*filler(how), state=place / "state") if a != "-q"]
-    done = on_a_small_disk(light, place, "400m", argv)
+    done = on_a_small_disk(light, place, "160m", argv)
     assert "status 137" in done.stdout and "nearly full" in done.stderr and "filled" not in done.stdout, done
-    assert int(done.stdout.split()[-1]) > 380 * 1024, done
+    assert int(done.stdout.split()[-1]) > 150 * 1024, done
 
 
 def test_e22_a_writable_workspace_leaves_the_last_of_its_disk(light):
     place = light.base / "small"
     place.mkdir()
     argv = [a for a in light.creel(*filler(SLOW), access="rw", ws=place, options=["--disk", "10g"]) if a != "-q"]
-    done = on_a_small_disk(light, place, "400m", argv)
+    done = on_a_small_disk(light, place, "160m", argv)
     assert "status 137" in done.stdout and "nearly full" in done.stderr and "filled" not in done.stdout, done
     assert int(done.stdout.split()[-1]) > 1024, done
 

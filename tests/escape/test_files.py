@@ -120,24 +120,24 @@ def test_e05_a_link_swapped_inside_never_leads_to_the_host(light, access):
     assert digest(secret) == before
 
 
-def test_e05_s04_a_bind_source_swapped_on_the_host_is_what_was_checked_or_nothing(light):
-    """Outside, somebody exchanges the source with a link to a blocked directory while sandboxes start."""
+@pytest.mark.parametrize("below", ["", "sub"], ids=["itself", "above"])
+def test_e05_s04_a_bind_source_swapped_on_the_host_is_what_was_checked_or_nothing(light, below):
+    """Outside, somebody exchanges the source, or a directory above it, with a link to a blocked one while sandboxes start."""
     good, evil = light.base / "good", light.base / "swapped"
-    good.mkdir()
-    (good / "what").write_text("good")
-    light.give(good)
-    key = light.secret("home/.ssh/id_rsa")
+    light.file(pathlib.Path("good", below, "what"), "good")
+    key = light.secret(pathlib.Path("home/.ssh", below, "id_rsa"))
     key.chmod(0o644)
-    key.parent.chmod(0o755)
-    evil.symlink_to(key.parent)
-    bind = f"mounts.binds=['{good}:/data:ro']"
+    for d in {key.parent, light.home / ".ssh"}:
+        d.chmod(0o755)
+    evil.symlink_to(light.home / ".ssh")
+    bind = f"mounts.binds=['{good / below}:/data:{'rw' if below else 'ro'}']"
     plain = light.run("cat", "/data/what", options=["-e", bind])
     assert plain.out == "good", f"a bind that is allowed did not work: {plain}"
     racer = subprocess.Popen([light.ws / "race", "swap", good, evil], stderr=subprocess.DEVNULL)
     light.closing.append(racer.kill)
     seen, refused = 0, 0
     try:
-        for _ in range(80):
+        for _ in range(60):
             r = light.run("sh", "-c", "cat /data/what /data/id_rsa", options=["-e", bind], report=False)
             assert light.mark not in r.out, f"the swapped source was mounted: {r}"
             assert r.status in (0, 1, 125, 126), r

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers 26 to 32, 43 and 52 to 54: other processes are out of reach, limits hold, and everything ends with the sandbox."""
+import contextlib
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
 
 import pytest
-from conftest import descendants, needs_root, processes, wait_until
+from conftest import IS_ROOT, descendants, needs_root, processes, wait_until
 
 
 def has_mark(mark):
@@ -65,6 +67,8 @@ def test_e32_no_process_of_the_host_can_be_seen(box, bystander):
     assert seen <= 4 and answering <= 4, result
     outer = box.outside("procs", "count")
     assert int(outer.notes()[0].split()[1]) > 4
+    # Not even pid 1 has a name: what the payload may not look at is not there.
+    assert os.path.isdir("/proc/1") and box.run("test", "-e", "/proc/1").status == 1
 
 
 def test_o05_the_environment_of_the_warden_is_empty(light):
@@ -267,9 +271,21 @@ LIMITS = {"fsize": 1, "core": 4, "nofile": 7, "nproc": 6, "memlock": 8, "sigpend
 
 
 def test_e28_limits_cannot_be_raised(light):
-    result = light.attack("hog", *[f"limit={n}" for n in LIMITS.values()])
-    hard = dict(zip(LIMITS, (int(n.split()[1]) for n in result.notes())))
+    """Nor inherited from a caller who has been given more, as far as root can do that here."""
+    def generous():
+        for n in LIMITS.values() if IS_ROOT else []:
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(n, [1 << 19] * 2 if n == LIMITS["nofile"] else [resource.RLIM_INFINITY] * 2)
+
+    def found(result):  # unlimited is told as -1
+        return dict(zip(LIMITS, (int(n.split()[1]) % (1 << 64) for n in result.notes())))
+    asks = [f"limit={n}" for n in LIMITS.values()]
+    outer = found(light.control("hog", *asks, preexec_fn=generous))
+    assert min(outer[n] for n in ("fsize", "nproc", "nofile", "sigpending")) > 4096, f"the control has limits already: {outer}"
+    result = light.attack("hog", *asks, preexec_fn=generous)
+    hard = found(result)
     assert hard["fsize"] == 10 << 30 and hard["core"] <= 1 and 0 < hard["nproc"] <= 4096 and 0 < hard["memlock"] <= 8 << 20, hard
+    assert 0 < hard["nofile"] <= 4096 and hard["sigpending"] <= 1024 and hard["msgqueue"] <= 819200, hard
     light.refused("hog", *[f"raise={LIMITS[n]},{hard[n] + 1}" for n in LIMITS if n != "core"], errors={"EPERM"})
 
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import IS_ROOT, processes, skip, wait_until
+from conftest import IS_ROOT, USERS, processes, skip, wait_until
 
 
 def need(*tools):
@@ -87,6 +87,7 @@ def test_python_with_a_virtual_environment_and_tests(light):
     same(light, script, expect="OK\nTrue\n")
 
 
+@pytest.mark.parametrize("user", ["user"])  # root makes one without pip, above
 def test_a_virtual_environment_with_pip(light):
     """pip comes from Python's own copy: no network is asked for."""
     need("python3")
@@ -209,6 +210,7 @@ def test_perl(light):
          "alarm 1; eval{select undef,undef,undef,3}; print $@'", expect="1\n3\nsub\nalarm\n")
 
 
+@pytest.mark.parametrize("user", USERS[:1])  # ten thousand for everybody else, in test_races.py
 def test_a_thousand_pipelines(light):
     """S22: none of them hangs, none loses a byte."""
     result = light.run("dash", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i | cat | cat; done | cksum", status=0, timeout=60)

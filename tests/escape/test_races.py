@@ -47,6 +47,7 @@ def test_e50_s21_an_address_that_changes_during_a_call(light, listener, how):
     assert len(heard.heard) == before
 
 
+@pytest.mark.parametrize("user", ["user"])  # root has a thousand, in test_programs.py
 def test_s22_ten_thousand_pipelines(light):
     """A hundred shells with a hundred pipelines of three each: none hangs, none loses a line."""
     script = ('n=0; while [ $n -lt 100 ]; do n=$((n+1)); dash -c \'i=0; while [ $i -lt 100 ]; do i=$((i+1)); '

@@ -24,12 +24,38 @@ def test_e13_mount_calls_are_refused(box, access):
     assert pathlib.Path("/proc/self/mountinfo").read_text() == before
 
 
+def test_e14_what_the_host_mounts_later_does_not_come_in(light):
+    """On a host whose mounts are shared, as systemd makes them: a namespace that is only a slave of it gets them, which is the control."""
+    needs_root()
+    (light.ws / "dir").mkdir()
+    light.give(light.ws / "dir")
+    host = subprocess.Popen(["unshare", "-m", "--propagation", "shared", "sleep", "60"])
+    light.closing.append(lambda: (host.kill(), host.wait()))
+    assert wait_until(lambda: os.readlink(f"/proc/{host.pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt"), 10)
+    assert wait_until(lambda: pathlib.Path(f"/proc/{host.pid}/cmdline").read_bytes().startswith(b"sleep"), 10)
+    there = ["nsenter", "-t", str(host.pid), "-m", f"--wdns={light.ws}"]
+    look = ["sh", "-c", "echo ready; read x; ls dir"]
+
+    def start(argv):
+        p = subprocess.Popen([*there, *argv], env=light.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        light.closing.append(lambda: (p.kill(), p.wait()))
+        assert p.stdout.readline() == "ready\n"
+        return p
+    slave, inside = start(["unshare", "-m", "--propagation", "slave", *look]), start(light.creel(*look, access="rw"))
+    subprocess.run([*there, "sh", "-c", "mount -t tmpfs none dir && touch dir/later"], check=True)
+    assert slave.communicate("\n", timeout=20)[0] == "later\n", "the control did not see it"
+    assert inside.communicate("\n", timeout=20)[0] == ""
+
+
 def test_e14_read_only_stays_read_only(box):
     box.control("walls", "remount_usr", private=True)
     name = f"/usr/{box.mark}"
     box.refused("walls", "remount_usr", errors={"EPERM"})
     box.refused("files", f"create={name}", errors={"EROFS", "EACCES"})
     assert not os.path.exists(name)
+
+
+WRITABLE = {"/tmp", "/var/tmp", "/run", "/proc", "/workspace", "/sandbox"}
 
 
 def test_e14_every_mount_is_nosuid_and_nodev_but_devices(box):
@@ -41,6 +67,7 @@ def test_e14_every_mount_is_nosuid_and_nodev_but_devices(box):
             target, options, kind = left.split()[4], left.split()[5].split(","), right.split()[0]
             assert "nosuid" in options, line
             assert "nodev" in options or target.startswith("/dev/"), line
+            assert "ro" in options or target in WRITABLE or target.startswith("/dev/"), line
             if kind not in ("tmpfs", "overlay", "proc", "devpts") and not target.startswith("/dev/"):
                 assert "ro" in options or (access in ("rw", "none") and target in ("/workspace", "/sandbox")), line
 
@@ -158,6 +185,17 @@ def test_e42_s18_no_knob_of_the_kernel_turns(box, access):
     # The payload's user could not write most of them anywhere: the mount has to say no as well.
     mounts = box.run("cat", "/proc/self/mountinfo", access=access, status=0).out.splitlines()
     assert ["ro" in m.split()[5].split(",") for m in mounts if m.split()[4] == "/proc/sys"] == [True], mounts
+
+
+MASKED = ["/proc/kcore", "/proc/sysrq-trigger", "/proc/keys", "/proc/pressure"]
+
+
+def test_e42_what_of_proc_is_the_hosts_is_covered(box):
+    """Whether or not the payload's user could open it: something of ours lies over what this kernel has of these."""
+    mounts = [m.split()[4] for m in box.run("cat", "/proc/self/mountinfo", status=0).out.splitlines()]
+    there = [m for m in MASKED if os.path.exists(m)]
+    assert there and [m for m in there if m not in mounts] == [], mounts
+    assert box.run("sh", "-c", 'for f in "$@"; do test -d "$f" && ls -A "$f" || cat "$f"; done', "sh", *there, status=0).out == ""
 
 
 def test_e42_its_own_oom_score_can_only_be_raised(box):
@@ -302,6 +340,8 @@ def test_o04_a_wall_that_cannot_be_built_is_a_refusal(light):
             result = light.run("touch", "ran", access="rw", fault=f"{number}={error}")
             assert result.status == 125 and not marker.exists(), f"{name} answers {error}: {result}"
             assert result.err.startswith("creel run: ") and len(result.err) > 20, f"{name}: {result}"
+    result = light.run("touch", "ran", access="rw", fault="250=1", status=125)  # a kernel without keys has none to keep apart
+    assert "keyring" in result.err and not marker.exists(), result
 
 
 FAULTS = {"openat2": 437, "clone3": 435, "landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446,
