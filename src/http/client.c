@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/client.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "http/write.h"
+
+#include <sys/socket.h>
+
+enum { IN_BYTES = 16384 };
+
+enum phase { IDLE = 0, SENDING, WAITING_HEAD, IN_BODY, BROKEN };
+
+struct http_client {
+	struct loop *loop;
+	struct http_client_opts opts;
+	const struct http_client_handler *handler;
+	void *ctx;
+	int fd;
+	struct loop_id source, timer;
+	uint32_t events;
+	unsigned depth;
+	bool dead, paused, eof;
+	enum phase phase;
+	enum http_method method;
+	uint64_t since_ms;
+
+	struct buf out;
+	size_t at_out;
+	char *in; /* the head stays in front until the end, what was not taken behind it */
+	size_t n_in, at_in, cap_in;
+	struct http_field *fields;
+	struct http_head head;
+	struct http_body body;
+};
+
+static void on_event(struct loop *l, void *ctx, uint32_t events);
+static void on_timer(struct loop *l, void *ctx);
+
+static void destroy(struct http_client *c)
+{
+	(void)loop_del(c->loop, c->source);
+	(void)loop_del(c->loop, c->timer);
+	(void)fd_close(c->fd);
+	buf_done(&c->out);
+	free(c->fields);
+	free(c->in);
+	free(c);
+}
+
+struct http_client *http_client_free(struct http_client *c)
+{
+	if (!c)
+		return NULL;
+	c->dead = true;
+	if (c->depth == 0)
+		destroy(c);
+	return NULL;
+}
+
+static uint64_t or_default(uint64_t v, uint64_t fallback)
+{
+	return v ? v : fallback;
+}
+
+static struct http_client_opts complete(struct http_client_opts o)
+{
+	if (o.limits.head_bytes == 0)
+		o.limits = http_limits_default;
+	o.max_fields = (unsigned)or_default(o.max_fields, 64);
+	o.request_bytes = (size_t)or_default(o.request_bytes, ((size_t)8 << 20) + 16384);
+	o.send_ms = or_default(o.send_ms, 10000);
+	o.answer_ms = or_default(o.answer_ms, 60000);
+	o.body_ms = or_default(o.body_ms, 60000);
+	return o;
+}
+
+int http_client_new(struct loop *loop, int fd, const struct http_client_opts *opts,
+		    const struct http_client_handler *handler, void *ctx, struct http_client **ret,
+		    struct err *e)
+{
+	struct http_client *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		(void)fd_close(fd);
+		return err_sys(e, ENOMEM, "http client");
+	}
+	c->loop = loop;
+	c->fd = fd;
+	c->opts = complete(opts ? *opts : (struct http_client_opts){ 0 });
+	c->handler = handler;
+	c->ctx = ctx;
+	buf_init(&c->out, c->opts.request_bytes);
+	c->cap_in = c->opts.limits.head_bytes + IN_BYTES;
+	c->in = malloc(c->cap_in);
+	c->fields = calloc(c->opts.max_fields, sizeof(*c->fields));
+	if (!c->in || !c->fields) {
+		destroy(c);
+		return err_sys(e, ENOMEM, "http client");
+	}
+	*ret = c;
+	return 0;
+}
+
+const struct http_head *http_client_head(const struct http_client *c)
+{
+	return &c->head;
+}
+
+bool http_client_is_ready(const struct http_client *c)
+{
+	return c->phase == IDLE && !c->dead && !c->eof;
+}
+
+static uint64_t deadline_of(const struct http_client *c)
+{
+	const uint64_t ms[] = {
+		[SENDING] = c->opts.send_ms, [WAITING_HEAD] = c->opts.answer_ms, [IN_BODY] = c->opts.body_ms
+	};
+
+	if (c->phase == IDLE || c->phase == BROKEN || c->paused)
+		return CLOCK_NEVER;
+	return c->since_ms + ms[c->phase];
+}
+
+/* epoll always tells of a connection that has ended, so one that is not looked at must not be in it. */
+static bool watch_fd(struct http_client *c)
+{
+	uint32_t events = c->phase == SENDING ? EPOLLOUT | EPOLLIN : EPOLLIN;
+	bool none = c->phase == BROKEN || c->paused;
+
+	if (none && c->events != 0) {
+		(void)loop_del(c->loop, c->source);
+		c->events = 0;
+	}
+	if (none || events == c->events)
+		return true;
+	if ((c->events == 0 ? loop_add_fd(c->loop, c->fd, events, on_event, c, &c->source)
+			    : loop_mod_fd(c->loop, c->source, events)) < 0)
+		return false;
+	c->events = events;
+	return true;
+}
+
+static bool watch(struct http_client *c)
+{
+	uint64_t at = deadline_of(c);
+
+	if (!watch_fd(c))
+		return false;
+	if (at == CLOCK_NEVER) {
+		(void)loop_del(c->loop, c->timer);
+		c->timer = (struct loop_id){ 0 };
+		return true;
+	}
+	return loop_mod_timer(c->loop, c->timer, at) == 0 ||
+	       loop_add_timer(c->loop, at, on_timer, c, &c->timer) == 0;
+}
+
+static void fail(struct http_client *c, const struct err *e)
+{
+	bool asked = c->phase != IDLE && c->phase != BROKEN;
+
+	c->phase = BROKEN;
+	if (asked && !c->dead)
+		c->handler->fail(c->ctx, c, e);
+}
+
+static void fail_with(struct http_client *c, enum err_kind kind, const char *why)
+{
+	struct err e = { 0 };
+
+	(void)err_set(&e, kind, "%s", why);
+	fail(c, &e);
+}
+
+static void fail_errno(struct http_client *c, int errnum, const char *what)
+{
+	struct err e = { 0 };
+
+	(void)err_sys(&e, errnum, "%s", what);
+	fail(c, &e);
+}
+
+/* Whoever has a reference to it has come out of it. */
+static void leave(struct http_client *c)
+{
+	if (!c->dead && !watch(c))
+		fail_errno(c, ENOMEM, "watch the connection");
+	c->depth--;
+	if (c->dead && c->depth == 0)
+		destroy(c);
+}
+
+static void begin_head(struct http_client *c)
+{
+	http_head_init(&c->head, HTTP_RESPONSE, c->method, &c->opts.limits, c->fields, c->opts.max_fields);
+	c->at_in = 0;
+}
+
+int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
+		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e)
+{
+	struct http_writer w;
+
+	if (!http_client_is_ready(c))
+		return err_set(e, ERR_UNAVAIL, "the connection is in use, or has ended");
+	c->method = http_method_find(method);
+	if (c->method == HTTP_CONNECT)
+		return err_set(e, ERR_USAGE, "CONNECT makes a tunnel, which this client has not");
+	c->out.n = c->at_out = 0;
+	http_write_request(&w, &c->out, method, target, host);
+	for (size_t i = 0; i < n_fields; i++)
+		http_write_field(&w, fields[i].name, fields[i].value);
+	if (body.n > 0 || c->method == HTTP_POST || c->method == HTTP_PUT || c->method == HTTP_PATCH)
+		http_write_length(&w, body.n);
+	if (http_write_end(&w) < 0) {
+		buf_done(&c->out);
+		return err_set(e, ERR_USAGE, "the request has a target or field that cannot be sent");
+	}
+	buf_put(&c->out, body);
+	if (c->out.failed) {
+		buf_done(&c->out);
+		return err_set(e, ERR_LIMIT, "the request is larger than %zu bytes", c->opts.request_bytes);
+	}
+	c->n_in = 0;
+	begin_head(c);
+	c->phase = SENDING;
+	c->since_ms = clock_mono_ms();
+	if (!watch(c)) {
+		c->phase = BROKEN;
+		return err_sys(e, ENOMEM, "watch the connection");
+	}
+	return 0;
+}
+
+void http_client_pause(struct http_client *c, bool paused)
+{
+	c->paused = paused;
+	c->since_ms = clock_mono_ms();
+	/* From the loop: what waits is not handed on from inside this call. */
+	if (c->depth == 0 && watch(c) && !paused && c->phase == IN_BODY)
+		(void)loop_mod_timer(c->loop, c->timer, 0);
+}
+
+static void flush(struct http_client *c)
+{
+	while (c->at_out < c->out.n) {
+		ssize_t n = send(c->fd, c->out.p + c->at_out, c->out.n - c->at_out, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
+			return;
+		/* A server that answers without reading all may have ended its half: its answer counts. */
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET) && c->at_out > 0)
+			break;
+		if (n < 0) {
+			fail_errno(c, errno, "send the request");
+			return;
+		}
+		c->at_out += (size_t)n;
+		c->since_ms = clock_mono_ms();
+	}
+	if (c->at_out < c->out.n)
+		c->eof = true; /* no second request here */
+	buf_done(&c->out);
+	c->at_out = 0;
+	c->phase = WAITING_HEAD;
+	c->since_ms = clock_mono_ms();
+}
+
+static void drop_in(struct http_client *c, size_t n)
+{
+	memmove(c->in + c->at_in, c->in + c->at_in + n, c->n_in - c->at_in - n);
+	c->n_in -= n;
+}
+
+static void end(struct http_client *c)
+{
+	/* Bytes that nobody has asked for belong to no answer: the connection is not used again. */
+	bool keep = c->head.keep_alive && c->n_in == c->at_in && !c->eof && c->out.n == 0;
+
+	c->phase = keep ? IDLE : BROKEN;
+	c->handler->end(c->ctx, c);
+}
+
+static bool read_head(struct http_client *c)
+{
+	enum http_result r = http_head_parse(&c->head, (struct str){ c->in, c->n_in });
+
+	if (r == HTTP_BAD)
+		fail_with(c, ERR_PROTO, c->head.fault.reason);
+	if (r != HTTP_DONE)
+		return false;
+	c->at_in = c->head.n_bytes;
+	if (c->head.status == 101) {
+		fail_with(c, ERR_PROTO, "the server changes the protocol, which nobody has asked for");
+		return false;
+	}
+	if (c->head.status < 200) {
+		size_t n = c->head.n_bytes;
+
+		c->at_in = 0;
+		drop_in(c, n);
+		begin_head(c);
+		return c->n_in > 0;
+	}
+	http_body_init(&c->body, &c->head);
+	c->phase = IN_BODY;
+	c->since_ms = clock_mono_ms();
+	if (c->handler->head)
+		c->handler->head(c->ctx, c);
+	return true;
+}
+
+static bool read_body(struct http_client *c)
+{
+	struct str in = { c->in + c->at_in, c->n_in - c->at_in }, rest = in, piece;
+	enum http_piece p = http_body_next(&c->body, &rest, &piece);
+
+	if (p == HTTP_PIECE_BAD) {
+		fail_with(c, ERR_PROTO, c->body.fault.reason);
+		return false;
+	}
+	if (p == HTTP_PIECE_DATA && c->handler->body)
+		c->handler->body(c->ctx, c, piece);
+	if (c->dead)
+		return false;
+	drop_in(c, in.n - rest.n);
+	if (p == HTTP_PIECE_END)
+		end(c);
+	return p == HTTP_PIECE_DATA;
+}
+
+static void go_on(struct http_client *c)
+{
+	bool more = true;
+
+	while (more && !c->dead && !c->paused)
+		more = c->phase == IN_BODY ? read_body(c) : c->phase == WAITING_HEAD && read_head(c);
+}
+
+static void on_eof(struct http_client *c)
+{
+	c->eof = true;
+	if (c->phase == IN_BODY && !c->paused && http_body_ends_here(&c->body))
+		end(c);
+	else if (c->phase == IDLE)
+		c->phase = BROKEN;
+	else
+		fail_with(c, ERR_PROTO, "the server ended the connection before its answer was whole");
+}
+
+static void read_more(struct http_client *c)
+{
+	ssize_t n = recv(c->fd, c->in + c->n_in, c->cap_in - c->n_in, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		fail_errno(c, errno, "read the answer");
+		return;
+	}
+	if (n == 0) {
+		on_eof(c);
+		return;
+	}
+	c->n_in += (size_t)n;
+	if (c->phase == IDLE) {
+		c->phase = BROKEN; /* nobody has asked */
+		return;
+	}
+	/* An answer before the request was sent: a refusal, mostly. What is left of the request is not sent. */
+	if (c->phase == SENDING) {
+		buf_done(&c->out);
+		c->at_out = 0;
+		c->eof = true;
+		c->phase = WAITING_HEAD;
+	}
+	if (c->phase == IN_BODY)
+		c->since_ms = clock_mono_ms();
+	go_on(c);
+}
+
+static void on_event(struct loop *l, void *ctx, uint32_t events)
+{
+	struct http_client *c = ctx;
+
+	(void)l;
+	c->depth++;
+	if (c->phase == SENDING && (events & EPOLLERR)) {
+		int errnum = 0;
+		socklen_t n = sizeof(errnum);
+
+		(void)getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &errnum, &n);
+		fail_errno(c, errnum ? errnum : EPIPE, "reach the server");
+	} else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+		read_more(c);
+	}
+	if (c->phase == SENDING && !c->dead && (events & EPOLLOUT))
+		flush(c);
+	leave(c);
+}
+
+static void on_timer(struct loop *l, void *ctx)
+{
+	static const char *const late[] = {
+		[IDLE] = "",
+		[SENDING] = "the server took no byte of the request in time",
+		[WAITING_HEAD] = "the server did not answer in time",
+		[IN_BODY] = "the server did not go on with its answer in time",
+		[BROKEN] = "",
+	};
+	struct http_client *c = ctx;
+
+	(void)l;
+	c->depth++;
+	c->timer = (struct loop_id){ 0 };
+	if (clock_mono_ms() >= deadline_of(c))
+		fail_with(c, ERR_LIMIT, late[c->phase]);
+	else
+		go_on(c);
+	leave(c);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An HTTP/1.1 client on base's loop: one connection (http/listen.h opens it), one request at a time, used again where both sides
+ * keep it. The answer is read as strictly as a request is. It follows no redirect, keeps no cookie, looks up no name, repeats
+ * nothing, and has no TLS. It stops reading while it is paused.
+ */
+#pragma once
+
+#include "base/loop.h"
+#include "http/body.h"
+#include "http/listen.h"
+
+struct http_client;
+
+/* Of each request either `end` or `fail` is called, once. Any of them may free the client. */
+struct http_client_handler {
+	void (*head)(void *ctx,
+		     struct http_client *c); /* of the final answer; NULL: nobody wants it before the end */
+	void (*body)(void *ctx, struct http_client *c, struct str piece); /* NULL: dropped */
+	void (*end)(void *ctx, struct http_client *c);
+	/* The connection is of no use any more. ERR_PROTO: the answer was malformed or cut off; ERR_LIMIT: a deadline or size. */
+	void (*fail)(void *ctx, struct http_client *c, const struct err *e);
+};
+
+struct http_client_opts {
+	struct http_limits limits; /* of the answer; zero: the default */
+	unsigned max_fields;       /* 0: 64 */
+	size_t request_bytes;      /* that may wait to be sent; 0: 8 MiB and a head */
+	/* Milliseconds; 0: the default. */
+	uint64_t send_ms;   /* without a byte taken by the server, the connect included; 10 s */
+	uint64_t answer_ms; /* from the request's last byte to the end of the answer's head; 60 s */
+	uint64_t body_ms;   /* without a byte of the answer's body; 60 s */
+};
+
+/* Takes the fd, also when it fails. The handler and ctx outlive the client. */
+int http_client_new(struct loop *loop, int fd, const struct http_client_opts *opts,
+		    const struct http_client_handler *handler, void *ctx, struct http_client **ret,
+		    struct err *e);
+/* Ends the connection; nothing is called. */
+struct http_client *http_client_free(struct http_client *c);
+DEFINE_CLEANUP(http_client, http_client_free)
+
+struct http_client_field {
+	struct str name, value;
+};
+
+/* A body of no bytes is sent with a length of 0 where the method has one. Refused while a request is under way. */
+int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
+		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e);
+
+/* From `head` to the end of `end`. */
+const struct http_head *http_client_head(const struct http_client *c);
+
+/* Stops reading the body, and goes on. */
+void http_client_pause(struct http_client *c, bool paused);
+
+/* The next request may be sent. A server may end an idle connection at any time: then that request fails. */
+bool http_client_is_ready(const struct http_client *c);
