@@ -74,7 +74,7 @@ static int new_start(const struct proc_spec *spec, struct proc_start **ret)
 
 static int start(const struct proc_spec *spec, int flags, struct proc_start **ret_start, struct proc *ret)
 {
-	struct proc_start *s;
+	struct proc_start *s = NULL;
 	struct proc p = PROC_NONE;
 	int r = new_start(spec, &s);
 
