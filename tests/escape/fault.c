@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		perror("seccomp");
 		return 99;
 	}
-	execv(argv[2], argv + 2);
+	execvp(argv[2], argv + 2);
 	perror(argv[2]);
 	return 99;
 }
