@@ -114,3 +114,23 @@ int run_incident_export(struct cli *cli, struct err *e)
 {
 	return away(cli, e);
 }
+
+int run_pairing_list(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_pairing_approve(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_pairing_add(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_pairing_revoke(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}

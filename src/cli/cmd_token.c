@@ -49,11 +49,7 @@ static int desk_open(struct desk *d, struct cli *cli, bool record, struct err *e
 		r = token_store_open(path, &d->store, e);
 	if (r >= 0)
 		r = token_store_load(d->store, e);
-	if (r >= 0 && record)
-		r = own_audit_dir(&d->own, true, path, e);
-	if (r >= 0 && record)
-		r = audit_open(&(struct audit_opts){ .dir = path }, &d->audit, e);
-	return r;
+	return r < 0 || !record ? r : own_audit_open(&d->own, &d->audit, e);
 }
 
 static void put_pairs(struct buf *out, const struct token_entry *t)

@@ -203,6 +203,8 @@ static const struct arg_option token_options[] = {
 	{ .name = "expires", .kind = ARG_TEXT, AT(expires), .meta = "TIME", .help = "good for so long (12h, 90d); for ever unless given" },
 	{ .name = "name", .kind = ARG_TEXT, AT(name), .meta = "NAME", .help = "what to call it in the list and the audit log" },
 };
+static const struct arg_word code_words[] = { { .name = "CODE" } };
+static const struct arg_word sender_words[] = { { .name = "CHANNEL" }, { .name = "USER" } };
 static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
 
 static const struct arg_option incident_options[] = {
@@ -295,6 +297,21 @@ static const struct command audit_commands[] = {
 	  .examples = "creel audit verify\tis it whole\n"
 		      "creel audit verify --json | jq .last\tnumber and hash of the last record\n",
 	  .options = TABLE(verify_options), .run = run_audit_verify },
+};
+
+static const struct command pairing_commands[] = {
+	{ .name = "list", .summary = "list senders that wait and that are known",
+	  .about = "Prints a line for each sender who has a code and for each who is known.", .examples = "creel pairing list --json\tfor programs\n",
+	  .run = run_pairing_list },
+	{ .name = "approve", .summary = "make a sender known by the code that he shows", .usage = "CODE",
+	  .about = "The sender of that code is known from then on. A code is good for 24 hours; upper and lower case do not matter.",
+	  .examples = "creel pairing approve A1B2C3\tas the sender was told\n", .words = code_words, .n_words = COUNT(code_words), .run = run_pairing_approve },
+	{ .name = "add", .summary = "make a sender known without a code", .usage = "CHANNEL USER",
+	  .about = "For oneself, and for whom one knows already.", .examples = "creel pairing add telegram 123456789\tthe owner's own id\n",
+	  .words = sender_words, .n_words = COUNT(sender_words), .run = run_pairing_add },
+	{ .name = "revoke", .summary = "forget a sender", .usage = "CHANNEL USER",
+	  .about = "He is a stranger again, and codes that he has are good for nothing.", .examples = "creel pairing revoke telegram 123456789\tone sender\n",
+	  .words = sender_words, .n_words = COUNT(sender_words), .run = run_pairing_revoke },
 };
 
 static const struct command token_commands[] = {
@@ -398,6 +415,9 @@ static const struct command commands[] = {
 	{ .name = "token", .summary = "make, list and revoke tokens of callers over the network",
 	  .about = "Works on tokens/tokens.json in the state directory (0600, hashes alone). Each is bound to the pairs of agent and chat that its holder may speak for.",
 	  .subs = token_commands, .n_subs = COUNT(token_commands) },
+	{ .name = "pairing", .summary = "say which senders are known",
+	  .about = "Works on pairing/pairing.json in the state directory. Who is not known gets a code and nothing else, until somebody approves it.",
+	  .subs = pairing_commands, .n_subs = COUNT(pairing_commands) },
 	{ .name = "doctor", .summary = "tell what this host can do, and what would fix what it cannot",
 	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
 		   "sandbox to see. Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "

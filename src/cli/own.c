@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/own.h"
 
+#include "audit/audit.h"
+
 int own_load(struct cli *cli, struct own *ret, struct err *e)
 {
 	int r;
@@ -27,4 +29,12 @@ int own_load(struct cli *cli, struct own *ret, struct err *e)
 int own_audit_dir(struct own *o, bool make, char out[static OWN_PATH_MAX], struct err *e)
 {
 	return state_audit(&o->state, &o->config, make, out, OWN_PATH_MAX, e);
+}
+
+int own_audit_open(struct own *o, struct audit **ret, struct err *e)
+{
+	char path[OWN_PATH_MAX];
+	int r = own_audit_dir(o, true, path, e);
+
+	return r < 0 ? r : audit_open(&(struct audit_opts){ .dir = path }, ret, e);
 }

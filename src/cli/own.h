@@ -23,6 +23,10 @@ int own_load(struct cli *cli, struct own *ret, struct err *e);
 /* The directory of the audit log; `make`: what is above it, where it is missing. */
 int own_audit_dir(struct own *o, bool make, char out[static OWN_PATH_MAX], struct err *e);
 
+/* To record something in it. */
+struct audit;
+int own_audit_open(struct own *o, struct audit **ret, struct err *e);
+
 /* ---- audit_filter.c: which records are meant ---- */
 
 #define FILTER_OPEN_MAX 1024u

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of tokens: read when it has changed, replaced in one step, by one writer at a time. */
+/* The tokens in their file. */
+#include "identity/file_priv.h"
 #include "identity/tokens.h"
 
-#include "base/fd.h"
-#include "base/private.h"
-
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define LOCK_FILE "tokens.lock"
 #define ARENA_BYTES ((size_t)64 << 20)
-enum { LOCK_WAIT_MS = 5000, USE_NOTE_MS = 60000 };
+enum { USE_NOTE_MS = 60000 };
 
 struct token_store {
-	int dir;
-	char *path;
+	struct idfile file;
 	struct arena arena; /* of the tokens */
 	struct tokens tokens;
-	bool loaded;
-	struct stat seen; /* the file that was read; st_ino 0: there was none */
 };
 
 struct token_store *token_store_close(struct token_store *s)
@@ -29,8 +19,7 @@ struct token_store *token_store_close(struct token_store *s)
 	if (!s)
 		return NULL;
 	arena_done(&s->arena);
-	(void)fd_close(s->dir);
-	free(s->path);
+	idfile_done(&s->file);
 	free(s);
 	return NULL;
 }
@@ -42,16 +31,10 @@ int token_store_open(const char *dir, struct token_store **ret, struct err *e)
 
 	if (!s)
 		return err_sys(e, ENOMEM, "tokens");
-	s->dir = FD_NONE;
 	arena_init(&s->arena, ARENA_BYTES);
-	r = str_dupz(str_z(dir), &s->path);
+	r = idfile_open(&s->file, dir, TOKENS_FILE, TOKENS_FILE_MAX, e);
 	if (r < 0)
-		return err_sys(e, -r, "tokens");
-	r = s->dir = private_dir_open(dir);
-	if (r < 0)
-		return err_set(e, ERR_UNAVAIL,
-			       "directory of tokens '%s' %s: it has to be ours with mode 0700", dir,
-			       private_why(r));
+		return r;
 	*ret = TAKE_PTR(s);
 	return 0;
 }
@@ -61,85 +44,28 @@ const struct tokens *token_store_tokens(const struct token_store *s)
 	return &s->tokens;
 }
 
-/* ---- reading ---- */
-
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
-static void take(struct token_store *s, struct arena *a, const struct tokens *t, const struct stat *st)
-{
-	arena_done(&s->arena);
-	s->arena = *a;
-	*a = (struct arena){ 0 };
-	s->tokens = *t;
-	s->seen = *st;
-	s->loaded = true;
-}
-
-static int read_tokens(struct token_store *s, int fd, const struct stat *st, struct err *e)
+int token_store_load(struct token_store *s, struct err *e)
 {
 	_cleanup_arena_ struct arena a = { 0 };
 	_cleanup_free_ char *text = NULL;
 	struct tokens t = { 0 };
 	size_t n = 0;
-	int r = fd_read_all(fd, TOKENS_FILE_MAX, &text, &n);
+	int r = idfile_read(&s->file, &text, &n, e);
 
-	if (r < 0)
-		return err_sys(e, -r, "read '%s/" TOKENS_FILE "'", s->path);
+	if (r <= 0)
+		return r;
 	arena_init(&a, ARENA_BYTES);
-	r = tokens_parse(&a, (struct str){ text, n }, TOKENS_FILE, &t, e);
-	if (r < 0)
-		return err_wrap(e, "'%s'", s->path);
-	take(s, &a, &t, st);
+	if (text && tokens_parse(&a, (struct str){ text, n }, TOKENS_FILE, &t, e) < 0)
+		return err_wrap(e, "'%s'", s->file.path);
+	arena_done(&s->arena);
+	s->arena = a;
+	a = (struct arena){ 0 };
+	s->tokens = t;
+	idfile_taken(&s->file);
 	return 1;
 }
 
-int token_store_load(struct token_store *s, struct err *e)
-{
-	_cleanup_close_ int fd = private_file_open(s->dir, TOKENS_FILE, O_RDONLY);
-	struct stat st = { 0 };
-
-	if (fd == -ENOENT) {
-		_cleanup_arena_ struct arena none = { 0 };
-		bool changed = s->loaded && s->seen.st_ino;
-
-		arena_init(&none, ARENA_BYTES);
-		take(s, &none, &(struct tokens){ 0 }, &st);
-		return changed;
-	}
-	if (fd < 0)
-		return err_set(e, ERR_UNAVAIL,
-			       "'%s/" TOKENS_FILE
-			       "' %s: chown and chmod 600 it; if others could read it, revoke its tokens",
-			       s->path, private_why(fd));
-	if (fstat(fd, &st) < 0)
-		return err_sys(e, errno, "stat '%s/" TOKENS_FILE "'", s->path);
-	if (s->loaded && same_file(&st, &s->seen))
-		return 0;
-	return read_tokens(s, fd, &st, e);
-}
-
 /* ---- changing ---- */
-
-static int lock(struct token_store *s, struct err *e)
-{
-	_cleanup_close_ int fd = private_file_open(s->dir, LOCK_FILE, O_RDWR | O_CREAT);
-	int r;
-
-	if (fd < 0)
-		return err_set(e, ERR_UNAVAIL, "'%s/" LOCK_FILE "' %s: chown and chmod 600 it", s->path,
-			       private_why(fd));
-	r = fd_lock(fd, LOCK_EX, LOCK_WAIT_MS);
-	if (r == -ETIMEDOUT)
-		return err_set(e, ERR_UNAVAIL,
-			       "'%s': another process has held its lock for %d s: see who in /proc/locks",
-			       s->path, LOCK_WAIT_MS / 1000);
-	return r < 0 ? err_sys(e, -r, "lock '%s/" LOCK_FILE "'", s->path) : TAKE_FD(fd);
-}
 
 static int save(struct token_store *s, const struct tokens *t, struct err *e)
 {
@@ -151,11 +77,9 @@ static int save(struct token_store *s, const struct tokens *t, struct err *e)
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the tokens take more than %zu bytes: revoke some",
 			       TOKENS_FILE_MAX);
-	r = fd_write_atomic(s->dir, TOKENS_FILE, buf_str(&text), 0600);
-	if (r < 0)
-		return err_sys(e, -r, "write '%s/" TOKENS_FILE "'", s->path);
-	s->loaded = false; /* what is in memory was read from the old file */
-	r = token_store_load(s, e);
+	r = idfile_write(&s->file, buf_str(&text), e);
+	if (r >= 0)
+		r = token_store_load(s, e);
 	return r < 0 ? r : 0;
 }
 
@@ -211,7 +135,7 @@ static int make_secret(const struct tokens *t, char out[static TOKEN_TEXT_MAX], 
 int token_new(struct token_store *s, const struct token_opts *o, char out[static TOKEN_TEXT_MAX],
 	      char id[static TOKEN_ID_MAX], struct err *e)
 {
-	_cleanup_close_ int held = lock(s, e);
+	_cleanup_close_ int held = idfile_lock(&s->file, e);
 	_cleanup_arena_ struct arena a = { 0 };
 	struct token_entry entry = { .name = o->name,
 				     .all_pairs = o->pairs->all_pairs,
@@ -261,7 +185,7 @@ static struct token_entry *find(const struct tokens *t, struct str which)
 int token_revoke(struct token_store *s, struct str which, uint64_t now_ms, char id[static TOKEN_ID_MAX],
 		 struct err *e)
 {
-	_cleanup_close_ int held = lock(s, e);
+	_cleanup_close_ int held = idfile_lock(&s->file, e);
 	struct token_entry *entry;
 	int r = held < 0 ? held : token_store_load(s, e);
 
@@ -278,7 +202,7 @@ int token_revoke(struct token_store *s, struct str which, uint64_t now_ms, char 
 	entry->revoked_ms = now_ms ? now_ms : 1;
 	r = save(s, &s->tokens, e);
 	if (r < 0)
-		s->loaded = false;
+		s->file.loaded = false;
 	return r < 0 ? r : 1;
 }
 
@@ -294,7 +218,7 @@ int token_used(struct token_store *s, size_t index, uint64_t now_ms, struct err 
 	if (now_ms < s->tokens.v[index].used_ms + USE_NOTE_MS)
 		return 0;
 	token_id(&s->tokens.v[index], id);
-	r = held = lock(s, e);
+	r = held = idfile_lock(&s->file, e);
 	if (r >= 0)
 		r = token_store_load(s, e); /* it may be another one by now, or gone */
 	entry = r < 0 ? NULL : find(&s->tokens, str_z(id));

@@ -189,7 +189,7 @@ def test_examples_of_the_documentation_are_what_happens(anybody):
     (anybody.home / "bin").mkdir()
     # Sessions of the examples are not those of whoever runs the tests.
     (anybody.home / "bin/creel").write_text(f"""#!/bin/sh
-case $1 in call|list|inspect|kill|recreate|prune|audit|incident|token) command=$1 ;; *) exec {CREEL} "$@" ;; esac
+case $1 in call|list|inspect|kill|recreate|prune|audit|incident|token|pairing) command=$1 ;; *) exec {CREEL} "$@" ;; esac
 shift
 exec {CREEL} "$command" --state-dir {anybody.state} "$@"
 """)

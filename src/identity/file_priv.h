@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One private file in a private directory: read when it has changed, replaced in one step, by one writer at a time. */
+#pragma once
+
+#include "base/err.h"
+#include "base/fd.h"
+
+#include <sys/stat.h>
+
+struct idfile {
+	int dir;
+	char *path;       /* of the directory, for messages */
+	const char *name; /* a literal; its lock is beside it */
+	size_t max_bytes;
+	bool loaded;
+	struct stat seen,
+		found; /* the file that was taken, and the one that was read; st_ino 0: there was none */
+};
+
+int idfile_open(struct idfile *f, const char *dir, const char *name, size_t max_bytes, struct err *e);
+void idfile_done(struct idfile *f);
+/* 1 with its bytes, to be freed (NULL: there is no file); 0 when it is the one that was taken last. */
+int idfile_read(struct idfile *f, char **ret, size_t *ret_n, struct err *e);
+/* What was read last was understood. */
+void idfile_taken(struct idfile *f);
+/* A descriptor that holds the lock. */
+int idfile_lock(const struct idfile *f, struct err *e);
+/* With the lock. What was taken is old then. */
+int idfile_write(struct idfile *f, struct str text, struct err *e);
