@@ -21,7 +21,8 @@
 
 enum {
 	STACK_BYTES = 256 << 10
-}; /* touched pages only; sanitizers want more than the few hundred bytes we use */
+};                        /* touched pages only; sanitizers want more than the few hundred bytes we use */
+#define LOOK_NS 10000000l /* between two looks at whether a child is dead, while it does not say anything */
 
 /* A handler of ours that ran in the child would run in our memory: no signal may arrive between clone and exec. */
 static int clone_blocked(struct proc_start *s, int flags, struct proc *p)
@@ -33,8 +34,8 @@ static int clone_blocked(struct proc_start *s, int flags, struct proc *p)
 	r = pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (r != 0)
 		return -r;
-	p->pid = clone(proc_child, s, CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD | flags, s,
-		       &p->pidfd, NULL, &s->busy);
+	/* Not with CLONE_CHILD_CLEARTID, which musl 1.2.5 refuses: the child asks for the same itself. */
+	p->pid = clone(proc_child, s, CLONE_VM | CLONE_PIDFD | SIGCHLD | flags, s, &p->pidfd);
 	r = p->pid < 0 ? -errno : 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
@@ -90,6 +91,18 @@ static int start(const struct proc_spec *spec, int flags, struct proc_start **re
 	return 0;
 }
 
+/* Until the child has left our memory. One that was killed before it could ask to be waited for has left it, too. */
+static void wait_until_left(struct proc_start *s, int pidfd)
+{
+	const struct timespec a_while = { .tv_nsec = LOOK_NS };
+	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+
+	while (__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE))
+		if (syscall(SYS_futex, &s->busy, FUTEX_WAIT, 1, &a_while, NULL, 0) < 0 &&
+		    errno == ETIMEDOUT && poll(&pfd, 1, 0) > 0)
+			return;
+}
+
 int proc_begun(struct proc_start **start, struct proc *p)
 {
 	struct proc_start *s = *start;
@@ -98,8 +111,7 @@ int proc_begun(struct proc_start **start, struct proc *p)
 
 	if (!s)
 		return 0;
-	while (__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE))
-		(void)syscall(SYS_futex, &s->busy, FUTEX_WAIT, 1, NULL, NULL, 0);
+	wait_until_left(s, p->pidfd);
 	error = s->error;
 	forget(s);
 	*start = NULL;

@@ -120,8 +120,10 @@ ALONE int proc_child(void *start)
 	struct proc_start *s = start;
 	const struct proc_spec *spec = &s->spec;
 	char *const *envp = spec->envp ? spec->envp : empty;
-	long r = prepare(s);
+	long r;
 
+	(void)call(SYS_set_tid_address, (long)&s->busy, 0, 0, 0, 0); /* cleared when we leave this memory */
+	r = prepare(s);
 	if (r >= 0 && spec->path)
 		r = call(SYS_execve, (long)spec->path, (long)spec->argv, (long)envp, 0, 0);
 	else if (r >= 0)
