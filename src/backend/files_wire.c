@@ -342,9 +342,10 @@ static int op_commit(struct files *f, struct files_stage *s, unsigned flags)
 	return ask_stage(f, s, CLERK_COMMIT, flags);
 }
 
+/* A stage that nobody has was never committed: there is nothing to take back. */
 static int op_undo(struct files *f, struct files_stage *s)
 {
-	return ask_stage(f, s, CLERK_UNDO, 0);
+	return s->number ? ask_stage(f, s, CLERK_UNDO, 0) : 0;
 }
 
 static void op_drop(struct files *f, struct files_stage *s)

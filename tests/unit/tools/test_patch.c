@@ -149,13 +149,14 @@ static int failing_stage(struct files *f, const char *path, unsigned flags, mode
 	return stages_left-- == 0 ? -ENOSPC : honest->stage(f, path, flags, mode, ret);
 }
 
-static void check_as_before(struct yard *p)
+static void check_as_before(struct yard *p, const struct call *c)
 {
 	YARD_CHECK(p->work, "a", STR("a\n"));
 	YARD_CHECK(p->work, "b", STR("b\n"));
 	YARD_CHECK(p->work, "m", STR("m\n"));
 	YARD_CHECK(p->work, "z", STR("z\n"));
 	assert_int_equal(yard_count(p->work), 4);
+	assert_null(strstr(c->e.msg, "put back")); /* it was: there is nothing to tell */
 }
 
 TEST(patch_is_taken_back_whichever_of_its_last_steps_fails)
@@ -180,20 +181,20 @@ TEST(patch_is_taken_back_whichever_of_its_last_steps_fails)
 		commits_left = i;
 		renames_left = stages_left = 1000;
 		assert_true(apply(&c, patch) < 0);
-		check_as_before(&p);
+		check_as_before(&p, &c);
 	}
 	for (int i = 0; i < 2; i++) {
 		renames_left = i;
 		commits_left = stages_left = 1000;
 		assert_true(apply(&c, patch) < 0);
-		check_as_before(&p);
+		check_as_before(&p, &c);
 	}
 	for (int i = 0; i < 4; i++) {
 		stages_left = i;
 		renames_left = commits_left = 1000;
 		assert_true(apply(&c, patch) < 0);
 		assert_non_null(strstr(c.e.msg, "no space is left"));
-		check_as_before(&p);
+		check_as_before(&p, &c);
 	}
 	/* The same patch is good. */
 	p.files->ops = honest;
