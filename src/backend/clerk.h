@@ -12,7 +12,7 @@
 int clerk_open_program(int *ret_fd, struct err *e);
 
 /*
- * Asks for it, without waiting: the socket is for files_wire_open(), and what goes wrong later shows there as -EIO. The
+ * Asks for it, without waiting: the socket is for files_wire_open(), and what goes wrong later shows there as -ECONNRESET. The
  * number is that of the call, whose SERVE_EXIT (or SERVE_REPLY with an error) comes like that of any other.
  */
 int clerk_start(struct warm *w, int program, struct str workdir, mode_t umask, int *ret_socket,

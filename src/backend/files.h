@@ -9,7 +9,7 @@
  * -EXDEV. /proc's magic links are never followed (-ELOOP).
  *
  * Every operation answers with the negative errno of the kernel: the tools put it into words, since they know what was
- * asked for. Nothing blocks: a FIFO or device is opened without waiting, seen to be none of ours, and let go.
+ * asked for. -ECONNRESET is ours: who should have done it is gone, and nothing more is to be had. Nothing blocks: a FIFO or device is opened without waiting, seen to be none of ours, and let go.
  */
 #pragma once
 

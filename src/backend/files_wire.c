@@ -84,7 +84,7 @@ static int send_request(struct files_wire *w, struct asking *a)
 		n = sendmsg(w->socket, &m, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return give_up(w, errno == EAGAIN ? -ETIMEDOUT : -EIO);
+		return give_up(w, errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET);
 	return 0;
 }
 
@@ -109,7 +109,7 @@ static ssize_t receive(const struct files_wire *w, struct msghdr *m)
 			return -ETIMEDOUT;
 	}
 	if (n < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -EIO;
+		return errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
 	return n;
 }
 
@@ -132,7 +132,7 @@ static int hear(struct files_wire *w, struct coming *c)
 	    control.h.cmsg_type == SCM_RIGHTS && control.h.cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&c->fd, CMSG_DATA(&control.h), sizeof(int));
 	if (n >= 0 && ((size_t)n < sizeof(w->reply) || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
-		n = -EIO;
+		n = -ECONNRESET;
 	if (n < 0) {
 		c->fd = fd_close(c->fd);
 		return (int)n;
@@ -149,7 +149,7 @@ static int exchange(struct files_wire *w, struct asking *a, struct coming *c)
 
 	c->fd = FD_NONE;
 	if (w->broken)
-		return -EIO;
+		return -ECONNRESET;
 	r = send_request(w, a);
 	if (r < 0)
 		return r;
@@ -158,7 +158,7 @@ static int exchange(struct files_wire *w, struct asking *a, struct coming *c)
 		return give_up(w, r);
 	if (reply_check(&w->reply, &a->head, c->n) < 0 || (c->fd >= 0) != (with_fd && w->reply.result == 0)) {
 		c->fd = fd_close(c->fd);
-		return give_up(w, -EIO);
+		return give_up(w, -ECONNRESET);
 	}
 	return w->reply.result;
 }
@@ -189,7 +189,7 @@ static int take_file(struct files_wire *w, struct coming *c, int access, struct 
 	if (is_file_for(c->fd, access, ret))
 		return 0;
 	c->fd = fd_close(c->fd);
-	return give_up(w, -EIO);
+	return give_up(w, -ECONNRESET);
 }
 
 static int op_open(struct files *f, const char *path, unsigned flags, mode_t mode, struct files_stat *ret_st)
@@ -276,7 +276,7 @@ static int list_all(struct files_wire *w, struct asking *a, struct coming *c, fi
 			return r;
 		r = tell_batch(&batch, each, ctx);
 		if (r == -EPROTO)
-			return give_up(w, -EIO);
+			return give_up(w, -ECONNRESET);
 		if (number == 0)
 			return r;
 		*a = (struct asking){ .head = { .op = r == 0 ? CLERK_NEXT : CLERK_END, .number = number } };
@@ -330,7 +330,7 @@ static int ask_stage(struct files *f, struct files_stage *s, enum clerk_op op, u
 	if (!s->number)
 		return -EINVAL;
 	if (s->number >> NUMBER_BITS != wire_of(f)->clerk)
-		return -EIO;
+		return -ECONNRESET;
 	r = ask(f, (struct asking){ .head = { .op = op, .flags = flags, .number = number } });
 	if (r == 0 && wire_of(f)->reply.flags & CLERK_R_OVER)
 		s->number = 0;

@@ -6,7 +6,7 @@
  * Nothing that comes back is believed. The clerk runs where the payload runs, which may stop or kill it, or be it: sizes,
  * names, numbers and descriptors are checked, a descriptor is used when it is of a regular file and was opened as asked, and never
  * to resolve a name in. Who does not answer in time, or answers with what is no answer, is not asked again: every later
- * operation is -EIO, until the owner has started another clerk.
+ * operation is -ECONNRESET, until the owner has started another clerk.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ int files_wire_open(int socket, uint64_t answer_ms, struct files_wire **ret);
 struct files *files_wire_files(struct files_wire *w);
 /* It did not answer, or lied: it has to be renewed. */
 bool files_wire_broken(const struct files_wire *w);
-/* Another clerk, behind the same pointer. What was begun with the one before is lost: -EIO. Takes the socket, also when it fails. */
+/* Another clerk, behind the same pointer. What was begun with the one before is lost: -ECONNRESET. Takes the socket, also when it fails. */
 int files_wire_renew(struct files_wire *w, int socket);
 /* The clerk ends when its socket closes. Stages that were not dropped are dropped by it. */
 struct files_wire *files_wire_close(struct files_wire *w);

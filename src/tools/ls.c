@@ -50,20 +50,26 @@ static void put_entry(struct ls *l, const char *name, const struct files_stat *s
 
 static int show(struct ls *l, const char *path, const char *name, uint64_t depth);
 
-static void show_entry(struct ls *l, const char *path, const char *name, const struct files_entry *entry,
-		       uint64_t depth)
+static int show_entry(struct ls *l, const char *path, const char *name, const struct files_entry *entry,
+		      uint64_t depth)
 {
 	char sub_path[FILES_PATH_MAX], sub_name[FILES_PATH_MAX];
+	int r;
 
 	if (!walk_join(sub_path, path, entry->name) || !walk_join(sub_name, name, entry->name)) {
 		l->unreadable = true;
-		return;
+		return 0;
 	}
 	put_entry(l, sub_name, &entry->st);
-	/* A directory that cannot be read, or is gone, must not hide the rest. */
-	if (S_ISDIR(entry->st.mode) && depth < l->depth && l->shown < l->limit &&
-	    show(l, sub_path, sub_name, depth + 1) < 0)
+	if (!S_ISDIR(entry->st.mode) || depth >= l->depth || l->shown >= l->limit)
+		return 0;
+	/* A directory that cannot be read, or is gone, must not hide the rest; a clerk that is gone hides all of it. */
+	r = show(l, sub_path, sub_name, depth + 1);
+	if (r == -ECONNRESET)
+		return r;
+	if (r < 0)
 		l->unreadable = true;
+	return 0;
 }
 
 static int show(struct ls *l, const char *path, const char *name, uint64_t depth)
@@ -79,7 +85,9 @@ static int show(struct ls *l, const char *path, const char *name, uint64_t depth
 			l->late = true;
 			break;
 		}
-		show_entry(l, path, name, &dir.v[i], depth);
+		r = show_entry(l, path, name, &dir.v[i], depth);
+		if (r < 0)
+			return r;
 	}
 	l->total += dir.total - dir.n;
 	return 0;

@@ -66,6 +66,7 @@ static const struct {
 	{ ETXTBSY,      ERR_UNAVAIL,  "it is a program that is running" },
 	{ ESTALE,       ERR_UNAVAIL,  "somebody else changed it meanwhile; read it again and repeat the change" },
 	{ EAGAIN,       ERR_UNAVAIL,  "directories on the way are being moved; try again" },
+	{ ECONNRESET,   ERR_UNAVAIL,  "the sandbox's clerk, who works on its files, was killed; try again" },
 };
 /* clang-format on */
 

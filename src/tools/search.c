@@ -165,7 +165,7 @@ static bool is_text(struct str text)
 	return !memchr(text.p, '\0', text.n < 8192 ? text.n : 8192);
 }
 
-/* A file that cannot be read, or is gone, must not hide the rest. */
+/* A file that cannot be read, or is gone, must not hide the rest; a clerk that is gone hides all of it. */
 static int search_file(struct search *s, const char *path, const char *name)
 {
 	struct files_stat st;
@@ -174,7 +174,7 @@ static int search_file(struct search *s, const char *path, const char *name)
 
 	if (fd < 0) {
 		s->unreadable++;
-		return s->is_file ? tools_say(s->e, fd, "search", str_z(name)) : 0;
+		return s->is_file || fd == -ECONNRESET ? tools_say(s->e, fd, "search", str_z(name)) : 0;
 	}
 	if (st.size > TOOLS_FILE_BYTES) {
 		s->too_large++;
@@ -261,7 +261,7 @@ static int visit(struct search *s, const char *dir, const char *dir_name, const 
 	if (depth == s->depth)
 		return 0;
 	r = walk(s, path, name, level, depth + 1);
-	if (r < 0 && s->e->kind == ERR_NONE) {
+	if (r < 0 && r != -ECONNRESET && s->e->kind == ERR_NONE) {
 		s->unreadable++;
 		return 0;
 	}

@@ -186,6 +186,50 @@ TEST(search_tells_of_files_that_it_could_not_search)
 	assert_int_equal(got_int(&c, "filesTooLarge"), 1);
 }
 
+/* A clerk that is killed after so many answers: from then on there is none. */
+static struct files_ops dying;
+static const struct files_ops *honest;
+static int answers_left;
+
+static int dying_open(struct files *f, const char *path, unsigned flags, mode_t mode, struct files_stat *st)
+{
+	return answers_left-- > 0 ? honest->open(f, path, flags, mode, st) : -ECONNRESET;
+}
+
+static int dying_list(struct files *f, const char *path, unsigned flags, files_each *each, void *ctx)
+{
+	return answers_left-- > 0 ? honest->list(f, path, flags, each, ctx) : -ECONNRESET;
+}
+
+static int answers_of(struct call *c, const char *tool, const char *args)
+{
+	answers_left = 1000;
+	call_ok(c, tool, args);
+	return 1000 - answers_left;
+}
+
+TEST(search_and_ls_of_a_clerk_that_was_killed_are_no_success)
+{
+	static const char *const calls[][2] = { { "search", "{pattern:'main', ignored:true}" },
+						{ "search", "{glob:'*.c', ignored:true}" },
+						{ "ls", "{recursive:true}" } };
+	YARD(p);
+	CALL(c, p);
+
+	plant(&p);
+	honest = p.files->ops;
+	dying = *honest;
+	dying.open = dying_open;
+	dying.list = dying_list;
+	p.files->ops = &dying;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		for (int n = answers_of(&c, calls[i][0], calls[i][1]) - 1; n >= 0; n--) {
+			answers_left = n;
+			call_fails(&c, calls[i][0], calls[i][1], ERR_UNAVAIL, "was killed; try again");
+		}
+	p.files->ops = honest;
+}
+
 TEST(search_reads_ignore_files_of_every_directory)
 {
 	YARD(p);
