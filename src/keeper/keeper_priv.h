@@ -157,7 +157,7 @@ void logs_done(struct keeper *k);
 struct keeper {
 	struct loop *loop;
 	struct box *box;
-	struct loop_id box_source, idle_source, retry_source;
+	struct loop_id box_source, idle_source, look_source, retry_source;
 	int dir, lock, listener, logs;
 	struct loop_id listener_source;
 	uint64_t idle_ms, active_ms; /* idle_ms 0 = never */

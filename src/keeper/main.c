@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * creel-keeper: started by backend/keeper.h with a plan, a session's directory and a pipe to answer over, and by nobody else. It ends
- * when nobody has used the sandbox for a while, when it is told to, or when the sandbox ends; then nothing of it is left.
+ * when nobody has used the sandbox for a while, when it is told to, when its directory is removed, or when the sandbox ends; then nothing
+ * of it is left.
  * When it is killed, the warden hears that its socket is closed, and ends everything.
  */
 #include "keeper/keeper_priv.h"
@@ -16,10 +17,12 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SOURCES_MAX 1024u
 #define FILES_WANTED 4096u
+#define LOOK_MS 60000u
 #define LOCK_FILE "keeper.lock"
 
 void keeper_settle(struct keeper *k)
@@ -45,6 +48,19 @@ static void idle(struct loop *l, void *ctx)
 		keeper_active(k);
 	}
 	(void)loop_add_timer(l, (busy ? now : k->active_ms) + k->idle_ms, idle, k, &k->idle_source);
+}
+
+/* When our directory was removed nobody can come to us any more; those who are there may stay. */
+static void look(struct loop *l, void *ctx)
+{
+	struct keeper *k = ctx;
+	uint64_t wait = k->idle_ms && k->idle_ms < LOOK_MS ? k->idle_ms : LOOK_MS;
+	struct stat st;
+
+	if (!k->n_clients && fstatat(k->dir, KEEPER_SOCKET, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		loop_stop(l, 0);
+	else
+		(void)loop_add_timer(l, clock_mono_ms() + wait, look, k, &k->look_source);
 }
 
 static void told_to(struct loop *l, void *ctx)
@@ -138,7 +154,12 @@ static int begin(struct keeper *k, struct err *e)
 	keeper_active(k);
 	if (r >= 0 && k->idle_ms)
 		r = loop_add_timer(k->loop, k->active_ms + k->idle_ms, idle, k, &k->idle_source);
-	return r < 0 ? err_sys(e, -r, "start creel-keeper") : clients_listen(k, e);
+	if (r < 0)
+		return err_sys(e, -r, "start creel-keeper");
+	r = clients_listen(k, e);
+	if (r == 0)
+		look(k->loop, k);
+	return r;
 }
 
 /* False when nobody waits for us any more. */

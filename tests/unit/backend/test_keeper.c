@@ -2,6 +2,8 @@
 /* A keeper: who may come, what it outlives, when it goes, and that nothing of it is left whoever is killed. */
 #include "boxes.h"
 
+#include "backend/jobs.h"
+
 #include <sys/file.h>
 #include <sys/un.h>
 
@@ -253,6 +255,26 @@ WITH_KEEPER(goes_when_it_is_idle_and_not_before)
 	MUST(hear_end(&own, id).value == 7);
 	MUST(hear(&own).kind == BOX_GONE); /* we are there, but ask for nothing */
 	(void)box_close(own.box);
+	den_end(&own);
+}
+
+/* With a job that goes on: nobody could ever ask for it again. */
+WITH_KEEPER(goes_when_its_directory_is_removed)
+{
+	struct den own = { .kind = KEPT };
+	struct box_call c = sh("sleep 1000");
+	struct jobs_info i;
+	struct err e = { 0 };
+	char path[96];
+
+	(void)d;
+	den_start(&own, &(struct keeper_spec){ .idle_s = 1 });
+	own.box = den_connect(&own);
+	MUST(own.box->jobs->start(own.box, &c, STR("sleep"), &i, &e) == 0);
+	own.box = box_close(own.box);
+	(void)snprintf(path, sizeof(path), "%s/socket", own.dir);
+	MUST(unlink(path) == 0);
+	wait_dead(own.keeper.pid);
 	den_end(&own);
 }
 
