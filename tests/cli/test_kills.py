@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 of any one process while calls run: what was finished is told, what was running is told as lost, the next call works, and nothing is left."""
+import glob
+import json
+import os
+import re
+import signal
+
+import pytest
+
+from conftest import wait_until
+
+
+def stat(pid):
+    """(name, state, parent) of a process; None when there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            text = f.read()
+    except OSError:
+        return None
+    name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+    return name, rest[0], int(rest[1])
+
+
+def below(pid):
+    """The process and all below it, those above first."""
+    parents = {int(p): stat(p) for p in os.listdir("/proc") if p.isdigit()}
+    found = [pid]
+    for parent in found:
+        found += [p for p, s in parents.items() if s and s[2] == parent]
+    return found
+
+
+def lives(pid):
+    found = stat(pid)
+    return found is not None and found[1] not in "ZX"
+
+
+def groups(pid):
+    """Names of the cgroups that were made for the sandbox of this process."""
+    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as f:
+        return set(re.findall(r"/(creel-[^/\n]+)", f.read()))
+
+
+def groups_left(names):
+    return [g for name in names for g in glob.glob(f"/sys/fs/cgroup/**/{name}", recursive=True)]
+
+
+def supervisor(sessions):
+    return sessions.listed()["agent:main:test"]["supervisor"]
+
+
+def start(sessions, tool, *args):
+    return sessions.spawn("call", "--session", "agent:main:test", "--sandbox", "light", tool, *args)
+
+
+def marked(mark):
+    """The process of the sandbox whose command line is exactly this."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if f.read() == mark:
+                    return int(pid)
+        except OSError:
+            pass
+    return 0
+
+
+VICTIMS = {
+    "the caller": lambda sessions, calls, inside: calls[-1].pid,
+    "the keeper": lambda sessions, calls, inside: supervisor(sessions),
+    "the warden outside": lambda sessions, calls, inside: below(supervisor(sessions))[1],
+    "the warden inside": lambda sessions, calls, inside: below(supervisor(sessions))[2],
+    "the payload": lambda sessions, calls, inside: inside,
+}
+ALL_LOST = {"the keeper", "the warden outside", "the warden inside"}
+
+
+@pytest.mark.parametrize("who", VICTIMS)
+def test_whoever_is_killed_no_finished_result_is_lost_and_nothing_is_left(sessions, who):
+    seconds = f"98{os.getpid()}"
+    if sessions.uid == 0:  # who may have cgroups
+        (sessions.home / ".openclaw").mkdir()
+        (sessions.home / ".openclaw/creel.json5").write_text("{ limits: { pids: 200 } }")
+    sessions.sh("true")
+    # Three that have ended, of which nobody has read anything yet, and two that go on.
+    done = [start(sessions, "exec", f"command=echo {i}; touch ended-{i}") for i in range(3)]
+    assert wait_until(lambda: sessions.sh("ls").split() == [f"ended-{i}" for i in range(3)], 20)
+    running = [start(sessions, "exec", "--", "sleep", seconds + str(i)) for i in range(2)]
+    inside = [0, 0]
+    for i in range(2):
+        mark = f"sleep\0{seconds}{i}\0".encode()
+        assert wait_until(lambda: marked(mark), 20)
+        inside[i] = marked(mark)
+    everybody, made = below(supervisor(sessions)), groups(inside[0])
+    assert made or sessions.uid
+    assert set(inside) <= set(everybody)
+    os.kill(VICTIMS[who](sessions, running, inside[1]), signal.SIGKILL)
+    for i, call in enumerate(done):
+        assert json.loads(call.communicate(timeout=20)[0])["stdout"] == f"{i}\n"
+    out, _ = running[1].communicate(timeout=20)
+    if who == "the caller":
+        assert running[1].returncode == -signal.SIGKILL and not out
+    else:
+        result = json.loads(out)
+        assert result["ok"] is False and (result["reason"] == "lost") is (who in ALL_LOST), result
+    assert wait_until(lambda: not lives(inside[1]))
+    if who in ALL_LOST:
+        assert json.loads(running[0].communicate(timeout=20)[0])["reason"] == "lost"
+        assert wait_until(lambda: not any(map(lives, everybody)))
+    else:
+        assert lives(inside[0]) and running[0].poll() is None  # nobody else was disturbed
+        assert supervisor(sessions) == everybody[0]
+    assert sessions.sh("echo again; ls") == "again\n" + "".join(f"ended-{i}\n" for i in range(3))
+    rest = below(supervisor(sessions))
+    sessions("kill", "--all", "-y", status=0)
+    running[0].communicate(timeout=20)
+    assert wait_until(lambda: not any(map(lives, rest)))
+    assert wait_until(lambda: not groups_left(made))
+    assert sessions.listed("--all") == {}
+
+
+def clerk_of(warden):
+    """The clerk, who stands beside the payloads; 0 when there is none at the moment."""
+    with open(f"/proc/{warden}/task/{warden}/children", encoding="utf-8") as f:
+        return next((int(p) for p in f.read().split() if (stat(p) or [""])[0] == "creel-clerk"), 0)
+
+
+def test_a_clerk_that_is_killed_fails_its_call_alone_and_the_next_call_has_another(sessions):
+    sessions.sh("mkdir many; cd many; for d in $(seq 20); do mkdir $d; for f in $(seq 50); do echo $f > $d/$f; done; done")
+    keeper, _, warden = below(supervisor(sessions))
+    other = start(sessions, "exec", "command=echo before; sleep 0.5; echo after")
+    clerk = 0
+    while not clerk:
+        search = start(sessions, "search", "pattern=nothing holds this")
+        while not clerk and search.poll() is None:
+            clerk = clerk_of(warden)
+    os.kill(clerk, signal.SIGKILL)
+    result = json.loads(search.communicate(timeout=20)[0])
+    assert result["ok"] is False and "clerk" in result["message"], result
+    assert json.loads(other.communicate(timeout=20)[0])["stdout"] == "before\nafter\n"
+    assert sessions.call("search", "pattern=^7$", "path=many/5")["found"] == 1
+    assert supervisor(sessions) == keeper and wait_until(lambda: not clerk_of(warden))
