@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What OpenClaw's settings promise of a sandbox, shown by what runs in one: who shares it, what it sees of the agent's workspace, which tools go there."""
+import json
+
+import pytest
+
+NEW = "*** Begin Patch\n*** Add File: {}\n+new\n*** End Patch\n"
+SESSIONS = ["agent:main:a", "agent:main:b", "agent:work:a"]
+
+
+def configure(sessions, **sandbox):
+    """Arguments that name an openclaw.json with these settings of the sandbox, and the agent's workspace."""
+    workspace = sessions.home / "workspace-of-main"
+    if not workspace.exists():
+        workspace.mkdir()
+        (workspace / "seen").write_text("as it was\n")
+        for path in (workspace, workspace / "seen"):
+            sessions.give(path)
+    agents = {"defaults": {"workspace": str(workspace), "sandbox": {"mode": "all", **sandbox}}, "list": [{"id": "main"}, {"id": "work"}]}
+    sessions.file("openclaw.json", {"agents": agents})
+    return ["-c", "openclaw:openclaw.json"], workspace
+
+
+def ask(sessions, options, tool, arguments, session="agent:main:a", status=0):
+    return sessions(*options, "call", "--session", session, tool, "-", input=json.dumps(arguments), status=status).json
+
+
+def sh(sessions, options, command, session="agent:main:a", env=None):
+    arguments = {"command": command, **({"env": env} if env else {})}
+    return ask(sessions, options, "exec", arguments, session)["stdout"]
+
+
+@pytest.mark.parametrize("scope, shared", [
+    ("session", {}),
+    ("agent", {"agent:main:b": ["agent:main:a"]}),
+    ("shared", {"agent:main:b": ["agent:main:a"], "agent:work:a": ["agent:main:a", "agent:main:b"]}),
+])
+def test_s1_12_to_14_a_scope_shares_files_tmp_and_processes_with_whom_it_says(sessions, scope, shared):
+    options, _ = configure(sessions, scope=scope)
+    for session in SESSIONS:
+        before = ask(sessions, options, "exec", {"command": "ls -1 /tmp; ls -1; cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep ^9999; true"}, session)
+        marks = [s.replace(":", "-") for s in shared.get(session, [])]
+        sleeps = [f"9999.{SESSIONS.index(s)}" for s in shared.get(session, [])]
+        assert sorted(before["stdout"].split()) == sorted(marks * 2 + sleeps), (session, before)
+        mark = session.replace(":", "-")
+        ask(sessions, options, "exec", {"command": f"touch /tmp/{mark} {mark}"}, session)
+        ask(sessions, options, "exec", {"command": f"sleep 9999.{SESSIONS.index(session)}", "background": True}, session)
+    assert len(sessions.listed()) == len(SESSIONS) - len(shared)
+
+
+def test_what_one_call_was_given_is_not_in_the_environment_of_the_next_even_in_a_shared_sandbox(sessions):
+    options, _ = configure(sessions, scope="shared")
+    assert sh(sessions, options, "echo $MINE", env={"MINE": "only mine"}) == "only mine\n"
+    for session in SESSIONS:
+        assert sh(sessions, options, "env | grep -c MINE; true", session) == "0\n"
+
+
+@pytest.mark.parametrize("access, seen", [("none", False), ("rw", True)])
+def test_s1_15_s1_18_none_is_a_directory_of_the_sandbox_and_rw_is_the_workspace(sessions, access, seen):
+    options, workspace = configure(sessions, scope="session", workspaceAccess=access)
+    assert sh(sessions, options, "pwd; ls -d /agent 2>/dev/null; ls; echo changed > made") == "/workspace\n" + ("seen\n" if seen else "")
+    assert (workspace / "made").exists() is seen
+    ask(sessions, options, "write", {"path": "written", "content": "x"})
+    ask(sessions, options, "edit", {"path": "written", "oldText": "x", "newText": "y"})
+    ask(sessions, options, "apply_patch", {"input": NEW.format("patched")})
+    assert ask(sessions, options, "read", {"path": "written"})["text"] == "y"
+    assert sh(sessions, options, "cat written patched made") == "ynew\nchanged\n"
+    assert sorted(p.name for p in workspace.iterdir()) == (["made", "patched", "seen", "written"] if seen else ["seen"])
+
+
+def test_s1_16_s1_17_ro_is_the_workspace_at_agent_and_takes_the_tools_that_write(sessions):
+    options, workspace = configure(sessions, scope="session", workspaceAccess="ro")
+    assert sh(sessions, options, "cat /agent/seen; echo x 2>/dev/null > /agent/seen || echo refused") == "as it was\nrefused\n"
+    assert ask(sessions, options, "read", {"path": "/agent/seen"})["text"] == "as it was\n"
+    for tool, arguments in [("write", {"path": "/agent/a", "content": "x"}), ("write", {"path": "/tmp/a", "content": "x"}),
+                            ("edit", {"path": "/agent/seen", "oldText": "as", "newText": "x"}), ("apply_patch", {"input": NEW.format("/agent/a")})]:
+        refused = ask(sessions, options, tool, arguments, status=126)
+        assert refused["message"] == 'workspaceAccess "ro" disables write, edit and apply_patch', refused
+        assert refused["error"] == "tool_denied_by_policy" and refused["reason"] == "refused"
+    assert [p.name for p in workspace.iterdir()] == ["seen"] and (workspace / "seen").read_text() == "as it was\n"
+
+
+def test_s1_2_every_tool_of_the_list_works_in_the_sandbox_and_not_on_the_host(sessions):
+    options, _ = configure(sessions, scope="session")
+    inside = {"exec": {"command": "true"}, "bash": {"command": "true"}, "process": {"action": "list"},
+              "write": {"path": "/tmp/only-inside", "content": "x"}, "read": {"path": "/tmp/only-inside"},
+              "edit": {"path": "/tmp/only-inside", "oldText": "x", "newText": "y"}, "apply_patch": {"input": NEW.format("/tmp/also-inside")}}
+    for tool, arguments in inside.items():
+        result = ask(sessions, options, tool, arguments)
+        assert result["ok"] and result["sandbox"]["place"] == "container", (tool, result)
+    assert sh(sessions, options, "cat /tmp/only-inside /tmp/also-inside") == "ynew\n"
+    assert not any((sessions.home.parent / name).exists() for name in ("only-inside", "also-inside"))
