@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-COUNTS = {"S0-": 66, "S1-": 62, "S2-": 44, "S3-": 104, "S4-": 53, "C": 33, "D2-": 10, "D3-": 14}
+COUNTS = {"S0-": 66, "S1-": 62, "S2-": 44, "S3-": 104, "S4-": 53, "C": 33, "D2-": 10, "D3-": 14, "T": 21}
 NEED_TESTS = {
     "S0-": [(4, 36), (52, 63)],
     "S1-": [(7, 62)],
@@ -17,7 +17,9 @@ NEED_TESTS = {
     "S4-": [(2, 19), (24, 42), (46, 47)],
     "C": [(1, 33)],
     "D3-": [(1, 2)],
+    "T": [(1, 21)],
 }
+PREFIXES = {"WITH_KEEPER": "keeper_", "WITH_BOX": "box_"}
 root = pathlib.Path(sys.argv[1])
 numbers = [f"{kind}{n}" for kind, last in COUNTS.items() for n in range(1, last + 1)]
 needed = {f"{kind}{n}" for kind, ranges in NEED_TESTS.items() for first, last in ranges for n in range(first, last + 1)}
@@ -29,7 +31,8 @@ def find_tests():
     built = (root / "tests/unit/meson.build").read_text()
     tests = {}
     for path in sorted((root / "tests/unit").glob("*/test_*.c")):
-        names = re.findall(r"^(?:TEST|WITH_CALLER|WITH_KEPT)\((\w+)\)", path.read_text(), re.M)
+        found = re.findall(r"^(TEST|WITH_CALLER|WITH_KEPT|WITH_KEEPER|WITH_BOX)\((\w+)\)", path.read_text(), re.M)
+        names = [PREFIXES.get(macro, "") + name for macro, name in found]
         tests.update(dict.fromkeys(names, path.relative_to(root)))
         if f"'{path.stem[5:]}'" not in built:
             problems.append(f"{path.relative_to(root)} is not built: tests/unit/meson.build does not name it")
@@ -45,7 +48,7 @@ def find_tests():
 def read_rows():
     """(line, number, about, tests, later), of every row that begins with a number."""
     for n, line in enumerate((root / "docs/checklist.md").read_text().splitlines(), 1):
-        row = re.match(r"\| ((?:S\d-|C|D\d-)\d+) \|([^|]*)\|([^|]*)\|$", line)
+        row = re.match(r"\| ((?:S\d-|C|D\d-|T)\d+) \|([^|]*)\|([^|]*)\|$", line)
         if row:
             shown, _, later = row[3].partition("later:")
             names = [name.strip(" `;") for name in shown.split(",")]
