@@ -31,6 +31,7 @@ void http_exchange_pause(struct http_exchange *x, bool paused)
 	conn_enter(x);
 	if (x->paused && !paused) {
 		x->since_ms = clock_mono_ms();
+		x->body_from_ms = x->since_ms - x->body.total;
 		x->resumed = true;
 	}
 	x->paused = paused;
@@ -62,15 +63,18 @@ bool answer_flush(struct http_exchange *c)
 		/* Kept while it is small: the next answer needs one, too. */
 		if (c->out.cap > 4096)
 			buf_done(&c->out);
+		/* Only now is it the client's turn again. */
+		if (c->at_out > 0 && c->phase == CONN_HEAD)
+			c->since_ms = c->wrote_ms;
 		c->out.n = c->at_out = 0;
 	}
-	if (c->wants_room && answer_waiting(c) <= c->server->opts.output_bytes / 2 && !c->dead &&
-	    c->answer == ANSWER_BEGUN) {
-		c->wants_room = false;
-		if (c->server->handler->room)
-			c->server->handler->room(c->server->ctx, c);
-	}
 	return !c->out.failed;
+}
+
+bool answer_has_room(const struct http_exchange *c)
+{
+	return c->wants_room && c->answer == ANSWER_BEGUN &&
+	       answer_waiting(c) <= c->server->opts.output_bytes / 2;
 }
 
 /* What has been sent makes room in front. */

@@ -126,12 +126,13 @@ static uint64_t deadline_of(const struct http_exchange *c)
 		return 0;
 	if (answer_waiting(c) > 0)
 		at = c->wrote_ms + o->write_ms;
-	if (c->phase == CONN_HEAD)
-		return earlier(at, c->since_ms + (c->n_in ? o->head_ms : o->idle_ms));
+	if (c->phase == CONN_HEAD && answer_waiting(c) == 0)
+		return c->since_ms + (c->n_in ? o->head_ms : o->idle_ms);
 	if (c->phase == CONN_LINGER)
 		return earlier(at, c->since_ms + LINGER_MS);
+	/* No pause is too long, and none of a thousand short ones: less than 1000 bytes a second is not enough. */
 	if (c->phase == CONN_EXCHANGE && !c->body_done && !c->paused)
-		return earlier(at, c->since_ms + o->body_ms);
+		return earlier(at, earlier(c->since_ms, c->body_from_ms + c->body.total) + o->body_ms);
 	return at;
 }
 
@@ -225,7 +226,7 @@ static void begin_exchange(struct http_exchange *c)
 	set_idle(c, false);
 	c->phase = CONN_EXCHANGE;
 	c->at_in = c->head.n_bytes;
-	c->since_ms = clock_mono_ms();
+	c->since_ms = c->body_from_ms = clock_mono_ms();
 	c->keep = c->head.keep_alive && !c->server->draining;
 	http_body_init(&c->body, &c->head);
 	c->body_done = c->head.framing == HTTP_NO_BODY;
@@ -332,6 +333,15 @@ static void linger(struct http_exchange *c)
 	c->since_ms = clock_mono_ms();
 }
 
+static void tell_room(struct http_exchange *c)
+{
+	if (c->dead || !answer_has_room(c))
+		return;
+	c->wants_room = false;
+	if (c->server->handler->room)
+		c->server->handler->room(c->server->ctx, c);
+}
+
 /* All that can be done with what is there. */
 static void work(struct http_exchange *c)
 {
@@ -342,6 +352,7 @@ static void work(struct http_exchange *c)
 			;
 		if (!c->dead && !answer_flush(c))
 			conn_fail(c);
+		tell_room(c);
 		linger(c);
 		/* What was sent may have made room for the next request, or for the end of this answer. */
 		again = (c->phase == CONN_EXCHANGE && c->answer == ANSWER_ENDED) ||
@@ -356,7 +367,7 @@ static void work_later(struct http_exchange *c)
 {
 	if (!c->dead && !answer_flush(c))
 		c->broken = true;
-	c->turn = c->turn || c->broken || c->resumed || c->answer == ANSWER_ENDED;
+	c->turn = c->turn || c->broken || c->resumed || c->answer == ANSWER_ENDED || answer_has_room(c);
 	c->resumed = false;
 }
 

@@ -38,7 +38,7 @@ struct http_server_opts {
 	/* Milliseconds; 0: the default. */
 	uint64_t head_ms;  /* from the first byte of a head to its last; 10 s */
 	uint64_t idle_ms;  /* from an answer, or the accept, to the first byte of a request; 60 s */
-	uint64_t body_ms;  /* without a byte of the body; 30 s */
+	uint64_t body_ms;  /* without a byte of the body, and behind a rate of 1000 bytes per second; 30 s */
 	uint64_t write_ms; /* without a byte taken by a client that has an answer waiting; 30 s */
 };
 

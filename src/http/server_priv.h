@@ -63,9 +63,10 @@ struct http_exchange {
 	enum answer_state answer;
 	bool chunked, no_body, keep, upgraded, wants_room;
 
-	uint64_t since_ms; /* idle, or the head's first byte, or the last byte of a body, or lingering */
-	uint64_t wrote_ms; /* when the client last took something */
-	uint64_t armed_ms; /* what the timer is set to; CLOCK_NEVER: none */
+	uint64_t since_ms;     /* idle, or the head's first byte, or the last byte of a body, or lingering */
+	uint64_t body_from_ms; /* what a client that sends a byte each millisecond would have begun at */
+	uint64_t wrote_ms;     /* when the client last took something */
+	uint64_t armed_ms;     /* what the timer is set to; CLOCK_NEVER: none */
 	size_t lingered;
 	void *data;
 	struct http_peer peer;
@@ -106,7 +107,8 @@ void conn_fail(struct http_exchange *c);  /* tells the handler, ends the connect
 /* answer.c */
 void answer_refuse(struct http_exchange *c, struct http_fault fault); /* and end the connection */
 void answer_continue(struct http_exchange *c);
-bool answer_flush(struct http_exchange *c); /* false: the connection has failed */
+bool answer_flush(struct http_exchange *c);          /* false: the connection has failed */
+bool answer_has_room(const struct http_exchange *c); /* and the handler waits for it */
 static inline size_t answer_waiting(const struct http_exchange *c)
 {
 	return c->out.n - c->at_out;
