@@ -18,6 +18,7 @@ struct files_wire {
 	uint32_t seq, clerk;
 	uint64_t answer_ms;
 	bool broken;
+	struct look look;         /* for answers */
 	struct clerk_reply reply; /* to what was asked last */
 };
 
@@ -92,14 +93,15 @@ static int send_request(struct files_wire *w, struct asking *a)
  * Most answers come at once: they are looked for before we sleep. The socket has a timeout; signals that come again and again must not make a
  * longer one of it.
  */
-static ssize_t receive(const struct files_wire *w, struct msghdr *m)
+static ssize_t receive(struct files_wire *w, struct msghdr *m)
 {
-	uint64_t end = 0, look = look_until(CLERK_LOOK_US);
+	uint64_t end = 0, look = look_begin(&w->look, CLERK_LOOK_US);
 	ssize_t n;
 
 	do
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == EAGAIN && look_on(look));
+	look_end(&w->look, look, n >= 0);
 	while (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC);
 		if (n >= 0 || errno != EINTR)

@@ -4,6 +4,10 @@
 #include <sched.h>
 #include <time.h>
 
+#define DEBT_BAD 4u
+#define DEBT_MAX 8u
+#define SELDOM 16u /* one turn of so many, when it is not worth it */
+
 static uint64_t now_ns(void)
 {
 	struct timespec t = { 0 };
@@ -28,4 +32,20 @@ uint64_t look_until(uint32_t max_us)
 bool look_on(uint64_t until)
 {
 	return until && now_ns() < until;
+}
+
+uint64_t look_begin(struct look *l, uint32_t max_us)
+{
+	if (l->debt >= DEBT_BAD && ++l->missed < SELDOM)
+		return 0;
+	l->missed = 0;
+	return look_until(max_us);
+}
+
+void look_end(struct look *l, uint64_t until, bool found)
+{
+	if (until && found)
+		l->debt /= 2;
+	else if (until && l->debt < DEBT_MAX)
+		l->debt++;
 }

@@ -36,4 +36,29 @@ TEST(no_time_is_no_look)
 	assert_false(look_on(0));
 }
 
+/* How many of so many turns have a look, each of them in vain or not. */
+static unsigned looks(struct look *l, unsigned turns, bool found)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < turns; i++) {
+		uint64_t until = look_begin(l, 1);
+
+		n += until != 0;
+		look_end(l, until, found);
+	}
+	return n;
+}
+
+TEST(who_looks_in_vain_looks_seldom_until_it_is_worth_it_again)
+{
+	struct look l = { 0 };
+
+	if (!look_until(1))
+		skip(); /* one processor */
+	assert_int_equal(looks(&l, 100, true), 100);
+	assert_in_range(looks(&l, 164, false), 13, 15);
+	assert_in_range(looks(&l, 160, true), 100, 160);
+}
+
 TEST_MAIN()
