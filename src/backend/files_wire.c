@@ -18,7 +18,7 @@ struct files_wire {
 	uint32_t seq, clerk;
 	uint64_t answer_ms;
 	bool broken;
-	struct look look;         /* for answers */
+	struct looking look;      /* for answers */
 	struct clerk_reply reply; /* to what was asked last */
 };
 
@@ -101,7 +101,7 @@ static ssize_t receive(struct files_wire *w, struct msghdr *m)
 	do
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == EAGAIN && look_on(look));
-	look_end(&w->look, look, n >= 0);
+	look_end(&w->look, look, n >= 0 ? LOOK_FOUND : LOOK_VAIN);
 	while (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC);
 		if (n >= 0 || errno != EINTR)

@@ -34,7 +34,7 @@ bool look_on(uint64_t until)
 	return until && now_ns() < until;
 }
 
-uint64_t look_begin(struct look *l, uint32_t max_us)
+uint64_t look_begin(struct looking *l, uint32_t max_us)
 {
 	if (l->debt >= DEBT_BAD && ++l->missed < SELDOM)
 		return 0;
@@ -42,10 +42,10 @@ uint64_t look_begin(struct look *l, uint32_t max_us)
 	return look_until(max_us);
 }
 
-void look_end(struct look *l, uint64_t until, bool found)
+void look_end(struct looking *l, uint64_t until, enum look_result r)
 {
-	if (until && found)
-		l->debt /= 2;
-	else if (until && l->debt < DEBT_MAX)
-		l->debt++;
+	uint32_t debt = r == LOOK_FOUND ? l->debt / 2u : l->debt + (uint32_t)r;
+
+	if (until)
+		l->debt = (uint8_t)(debt < DEBT_MAX ? debt : DEBT_MAX);
 }

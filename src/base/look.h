@@ -15,10 +15,11 @@ uint64_t look_until(uint32_t max_us);
 bool look_on(uint64_t until);
 
 /* Whether it has been worth it; zero is a new one. */
-struct look {
+struct looking {
 	uint8_t debt;   /* looks in vain, less those that were not */
 	uint8_t missed; /* turns without a look */
 };
-/* As look_until(), but 0 when it is not worth it. Whoever has looked says what came of it. */
-uint64_t look_begin(struct look *l, uint32_t max_us);
-void look_end(struct look *l, uint64_t until, bool found);
+/* As look_until(), but 0 when it is not worth it. Whoever has looked says what came of it: found, or how much in vain it was. */
+enum look_result { LOOK_FOUND = 0, LOOK_LATE = 1, LOOK_VAIN = 2 };
+uint64_t look_begin(struct looking *l, uint32_t max_us);
+void look_end(struct looking *l, uint64_t until, enum look_result r);

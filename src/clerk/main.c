@@ -45,13 +45,13 @@ static int send_answer(const struct answer *a)
 /* 0 at the end of it all, or a negative errno. Who was just answered often asks again at once; only then is it worth looking. */
 static int next_request(bool answered, struct request *ret)
 {
-	static struct look worth;
+	static struct looking worth;
 	uint64_t look = answered ? look_begin(&worth, CLERK_LOOK_US) : 0;
 	ssize_t n = -1;
 
 	while (n < 0 && look_on(look))
 		n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC | MSG_DONTWAIT);
-	look_end(&worth, look, n >= 0);
+	look_end(&worth, look, n >= 0 ? LOOK_FOUND : LOOK_VAIN);
 	while (n < 0 && (n = recv(STDIN_FILENO, message, sizeof(message), MSG_TRUNC)) < 0 && errno == EINTR)
 		;
 	if (n <= 0)

@@ -20,13 +20,8 @@
  * to say that it closed them. Who writes more than a pipe holds waits for us as long, once.
  */
 #define QUIET_MS 2u
-/*
- * A program that does little ends sooner than a processor that sleeps is woken up: its end is looked for so long before we sleep, as long as that is
- * worth it. One that ended so promptly counts twice as much as one that did not, and sixteen that did not in a row end it until one does again.
- */
+/* A program that does little ends sooner than a processor that sleeps is woken up: its end is looked for so long before we sleep. */
 #define LOOK_US 400u
-#define PROMPT_US 600u /* for one whose end was not looked for: being woken is part of it */
-#define PROMPT_MAX 16u
 #define END_OF_INPUT "\x04"
 
 struct collector {
@@ -43,8 +38,8 @@ struct collector {
 	char *chunk;
 	bool deaf; /* the callback wants no more */
 	bool cancelled, ended;
-	bool looked;
-	uint64_t begun_ns; /* 0: nobody measures */
+	uint64_t look_until; /* 0: nobody has looked */
+	bool found;          /* by that */
 };
 
 void collected_done(struct collected *c)
@@ -339,29 +334,24 @@ static int step(struct collector *c, struct err *e)
 static int look(struct collector *c, struct err *e)
 {
 	struct tool_memory *m = c->s->memory;
-	uint64_t begun = clock_mono_ns(), until;
 	int r = 0;
 
-	until = look_until(m->prompt || !m->known ? LOOK_US : 0);
+	c->look_until = look_begin(&m->look, LOOK_US);
 	if (!m->has_pipes)
 		make_pipes(m);
-	while (r >= 0 && !c->ended && look_on(until))
+	while (r >= 0 && !c->ended && look_on(c->look_until))
 		r = hear(c, e);
-	c->looked = until != 0;
-	c->begun_ns = begun;
+	c->found = c->ended;
 	return r;
 }
 
+/* One that has much to do could not have ended by then; one that had not was kept waiting, and perhaps by us. */
 static void learn(const struct collector *c)
 {
-	struct tool_memory *m = c->s->memory;
-	uint64_t us = (clock_mono_ns() - c->begun_ns) / 1000;
+	const struct box_end *end = &c->ret->end;
+	enum look_result r = end->user_us + end->sys_us >= LOOK_US ? LOOK_LATE : LOOK_VAIN;
 
-	if (us <= (c->looked ? LOOK_US : PROMPT_US))
-		m->prompt = m->prompt + 2 < PROMPT_MAX ? m->prompt + 2 : PROMPT_MAX;
-	else if (m->prompt)
-		m->prompt--;
-	m->known = true;
+	look_end(&c->s->memory->look, c->look_until, c->found ? LOOK_FOUND : r);
 }
 
 int collect_run(struct box *b, const struct collect_spec *spec, struct collected *ret, struct err *e)
@@ -387,7 +377,7 @@ int collect_run(struct box *b, const struct collect_spec *spec, struct collected
 		r = look(&c, e);
 	while (r >= 0 && !c.ended)
 		r = step(&c, e);
-	if (c.begun_ns)
+	if (c.look_until)
 		learn(&c);
 	if (r < 0) {
 		cancel(&c);

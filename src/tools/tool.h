@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/jsonw.h"
+#include "base/look.h"
 #include "data/value.h"
 #include "model/decision.h"
 
@@ -75,13 +76,12 @@ struct tool_end {
 /* What the tools that run programs see and take besides: all of it decided. Texts are borrowed, and may hold secrets: env is copied nowhere. */
 /*
  * What one program leaves for the next, whosever that is, all of it to save time: pipes that nobody has used, made while there was nothing else to do,
- * and how promptly programs have ended of late. Zero is none. Kept by whoever makes the calls, one after the other; tools_forget() closes it.
+ * and whether it has been worth looking for their ends. Zero is none. Kept by whoever makes the calls, one after the other; tools_forget() closes it.
  */
 struct tool_memory {
 	bool has_pipes;
-	int pipes[2][2]; /* as collect.c makes them: ours, theirs */
-	unsigned prompt; /* 0: their ends are not worth looking for */
-	bool known;      /* `prompt` has been learned */
+	int pipes[2][2];     /* as collect.c makes them: ours, theirs */
+	struct looking look; /* for the ends of programs */
 };
 void tools_forget(struct tool_memory *m);
 

@@ -37,7 +37,7 @@ TEST(no_time_is_no_look)
 }
 
 /* How many of so many turns have a look, each of them in vain or not. */
-static unsigned looks(struct look *l, unsigned turns, bool found)
+static unsigned looks(struct looking *l, unsigned turns, enum look_result result)
 {
 	unsigned n = 0;
 
@@ -45,20 +45,22 @@ static unsigned looks(struct look *l, unsigned turns, bool found)
 		uint64_t until = look_begin(l, 1);
 
 		n += until != 0;
-		look_end(l, until, found);
+		look_end(l, until, result);
 	}
 	return n;
 }
 
 TEST(who_looks_in_vain_looks_seldom_until_it_is_worth_it_again)
 {
-	struct look l = { 0 };
+	struct looking l = { 0 };
 
 	if (!look_until(1))
 		skip(); /* one processor */
-	assert_int_equal(looks(&l, 100, true), 100);
-	assert_in_range(looks(&l, 164, false), 13, 15);
-	assert_in_range(looks(&l, 160, true), 100, 160);
+	assert_int_equal(looks(&l, 100, LOOK_FOUND), 100);
+	assert_int_equal(looks(&l, 1, LOOK_LATE), 1);
+	assert_int_equal(looks(&l, 1, LOOK_FOUND), 1);
+	assert_in_range(looks(&l, 162, LOOK_VAIN), 11, 13);
+	assert_in_range(looks(&l, 160, LOOK_FOUND), 100, 160);
 }
 
 TEST_MAIN()
