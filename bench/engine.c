@@ -129,6 +129,11 @@ const struct profile *engine_profile(const struct engine *g)
 	return &g->profile;
 }
 
+struct str engine_run_plan(struct engine *g)
+{
+	return buf_str(&g->plan);
+}
+
 struct str engine_plan(struct engine *g)
 {
 	struct profile p = g->profile;

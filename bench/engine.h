@@ -23,6 +23,7 @@ struct engine *engine_open(const char *warden, const char *workspace, const char
 struct engine *engine_close(struct engine *g);
 const struct profile *engine_profile(const struct engine *g);
 
+struct str engine_run_plan(struct engine *g); /* of one that runs the payload */
 /* The plan of one that serves calls. */
 struct str engine_plan(struct engine *g);
 /* One that serves calls, with its walls standing. No group of its own. */

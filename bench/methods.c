@@ -55,7 +55,7 @@ const char *method_add_program(struct method *m, const char *name)
 
 /* ---- one sample ---- */
 
-static double spawn_and_wait(struct bench *b, struct method *m)
+double method_spawn(struct bench *b, struct method *m)
 {
 	posix_spawn_file_actions_t quiet;
 	double start, us;
@@ -117,7 +117,7 @@ static double crun_and_wait(struct bench *b, struct method *m)
 
 	if (b->crun_mounts >= 0)
 		enter(b, b->crun_mounts);
-	us = spawn_and_wait(b, m);
+	us = method_spawn(b, m);
 	if (b->crun_mounts >= 0)
 		enter(b, b->own_mounts);
 	return us;
@@ -246,17 +246,19 @@ static const char *prepare_docker(struct bench *b, struct method *m)
 
 /* clang-format off */
 struct method methods[] = {
-	{ "spawn", "the payload alone, without any wall", prepare_spawn, spawn_and_wait, .ours = true },
-	{ "creel", "creel run, workspace as overlay (the default)", prepare_creel, spawn_and_wait, .ours = true },
-	{ "creel-rw", "creel run --workspace-access rw", prepare_creel_rw, spawn_and_wait, .ours = true },
+	{ "spawn", "the payload alone, without any wall", prepare_spawn, method_spawn, .ours = true },
+	{ "creel", "creel run, workspace as overlay (the default)", prepare_creel, method_spawn, .ours = true },
+	{ "creel-rw", "creel run --workspace-access rw", prepare_creel_rw, method_spawn, .ours = true },
 	{ "engine", "the engine alone: spawn of the warden to exec of the payload", prepare_engine, engine_to_exec, .ours = true },
 	{ "engine-end", "the engine with its cgroup, until all of it has gone", prepare_engine, engine_to_end, .ours = true },
-	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", prepare_bwrap, spawn_and_wait },
-	{ "bwrap-host", "bwrap --unshare-all --ro-bind / / --proc --dev", prepare_bwrap_host, spawn_and_wait },
-	{ "unshare", "unshare -Urmpinuf --mount-proc, no wall but namespaces", prepare_unshare, spawn_and_wait },
+	{ "floor", "bare system calls for the walls of creel-rw, and nothing else", floor_prepare, method_spawn, .ours = true },
+	{ "floor-ovl", "the same for creel, its two layers made before", floor_prepare_overlay, floor_once_overlay, .ours = true },
+	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", prepare_bwrap, method_spawn },
+	{ "bwrap-host", "bwrap --unshare-all --ro-bind / / --proc --dev", prepare_bwrap_host, method_spawn },
+	{ "unshare", "unshare -Urmpinuf --mount-proc, no wall but namespaces", prepare_unshare, method_spawn },
 	{ "crun", "crun run, default specification", prepare_crun, crun_and_wait },
-	{ "runc", "runc run, default specification", prepare_oci, spawn_and_wait },
-	{ "docker", "docker run --rm --network none", prepare_docker, spawn_and_wait, .slow = true },
+	{ "runc", "runc run, default specification", prepare_oci, method_spawn },
+	{ "docker", "docker run --rm --network none", prepare_docker, method_spawn, .slow = true },
 };
 /* clang-format on */
 const size_t n_methods = sizeof(methods) / sizeof(methods[0]);

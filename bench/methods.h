@@ -50,5 +50,13 @@ void method_add(struct method *m, const char *argument);
 void method_add_all(struct method *m, const char *const *arguments); /* up to a NULL */
 /* The program itself, so that the search through PATH is not measured. Not NULL: why it cannot be had. */
 const char *method_add_program(struct method *m, const char *name);
+/* floors.c: bench_floor with the plan of the engine; the second with the workspace as an overlay, whose layers are made and removed by us. */
+const char *floor_prepare(struct bench *b, struct method *m);
+const char *floor_prepare_overlay(struct bench *b, struct method *m);
+double floor_once_overlay(struct bench *b, struct method *m);
+
+double method_spawn(struct bench *b, struct method *m); /* from the start of m->argv to its end */
+/* A directory and what is in it. */
+void place_remove(const char *path);
 /* bubblewrap's arguments for the mounts of this profile. The small files that creel writes into /etc are spared. */
 void bwrap_arguments(struct method *m, const struct profile *p);
