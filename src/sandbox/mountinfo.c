@@ -49,8 +49,7 @@ int mountinfo_parse(struct arena *a, struct str line, struct mount_line *ret)
 {
 	struct mount_line m = { 0 };
 	struct str field[5], rest = line;
-	_cleanup_free_ char *point = NULL;
-	size_t n = 0;
+	char *point;
 
 	for (size_t i = 0; i < 5; i++)
 		if (!str_cut(rest, ' ', &field[i], &rest))
@@ -58,14 +57,13 @@ int mountinfo_parse(struct arena *a, struct str line, struct mount_line *ret)
 	if (str_to_u64(field[0], UINT64_MAX, &m.id) < 0 || parse_dev(field[2], &m.dev) < 0 ||
 	    field[4].n == 0 || field[4].p[0] != '/')
 		return -EINVAL;
-	point = malloc(field[4].n);
+	point = arena_alloc(a, field[4].n + 1, 1); /* never longer than what is unescaped */
 	if (!point)
 		return -ENOMEM;
-	if (unescape(field[4], point, &n) < 0)
+	if (unescape(field[4], point, &m.point.n) < 0)
 		return -EINVAL;
-	m.point = arena_str(a, (struct str){ .p = point, .n = n });
-	if (a->failed)
-		return -ENOMEM;
+	point[m.point.n] = '\0';
+	m.point.p = point;
 	*ret = m;
 	return 0;
 }
