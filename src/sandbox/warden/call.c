@@ -13,6 +13,7 @@
 
 #define PROGRAM_FD 3
 
+SPARSE(2)
 static char *argv_[SERVE_ARGS_MAX + 1], *env_[SERVE_ARGS_MAX + 1]; /* pages that are not used cost nothing */
 
 /* What the child takes from us; one at a time. */

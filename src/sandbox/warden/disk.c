@@ -43,7 +43,7 @@ static struct {
 	uint64_t begun, not_before;        /* ms */
 	unsigned depth;                    /* of the walk; 0 = none is going on */
 } disk;
-static struct level stack[DEPTH_MAX]; /* pages that are not used cost nothing */
+SPARSE(3) static struct level stack[DEPTH_MAX]; /* pages that are not used cost nothing */
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {

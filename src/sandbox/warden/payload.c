@@ -17,6 +17,7 @@
 #define SIG_ALL (~0ull)
 #define END_TICKS 200
 
+SPARSE(1)
 static char *argv_[PLAN_MAX_ARGS + 1], *env_[PLAN_MAX_ARGS + 1]; /* pages that are not used cost nothing */
 static char child_stack[32768] __attribute__((aligned(16)));
 

@@ -12,6 +12,12 @@
 
 #define OWN_MAX 64
 
+/*
+ * For what is big and hardly ever used: behind everything else, in this order. What is used then lies in the 2 MiB of one page table,
+ * which each of our processes has to have and to copy.
+ */
+#define SPARSE(order) __attribute__((section(".bss.sparse" #order)))
+
 /* What getdents64() gives. */
 struct dir_entry {
 	uint64_t ino;
