@@ -6,16 +6,12 @@
 #include "sandbox/sockets.h"
 #include "sandbox/source.h"
 #include "sandbox/subids.h"
+#include "sandbox/wire.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define INNER_ID 1000u
-/* Users that exist nowhere: inside a root-run sandbox nothing owns, or is owned by, anybody of the host. */
-#define ROOT_PAYLOAD_ID 0x6c726300u
-#define ROOT_WARDEN_ID 0x6c726301u
 
 struct making {
 	const struct profile_input *in;

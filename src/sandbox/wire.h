@@ -27,12 +27,20 @@ enum warden_fd {
 	WARDEN_FD_LAST = 6,    /* inside: the line to the outside */
 };
 
+/*
+ * Users in a sandbox, and on the host when root starts it: there they exist nowhere, so nothing in it owns, or is owned by, anybody of
+ * the host. The same for every plan of root's, so that the warden can map them before it has one.
+ */
+#define INNER_ID 1000u
+#define ROOT_PAYLOAD_ID 0x6c726300u
+#define ROOT_WARDEN_ID 0x6c726301u
+
 /* The host's programs that map a second user. By these names alone: whoever sets PATH does not choose them. */
 #define HELPER_UID "/usr/bin/newuidmap"
 #define HELPER_GID "/usr/bin/newgidmap"
 
 /* The argument of the warden. */
-#define WARDEN_EARLY "early" /* makes the namespaces at once */
+#define WARDEN_EARLY "early" /* makes the namespaces at once, and maps root's users */
 #define WARDEN_WAIT "wait"   /* makes nothing before the plan is sealed: creel makes its groups first */
 
 /*

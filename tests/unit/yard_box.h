@@ -52,8 +52,8 @@ static inline void yard_box_profile(struct arena *a, const char *root, const cha
 			       .tmpfs = 1 << 20,
 			       .landlock_abi = host_landlock_abi() };
 	if (p->two_users) {
-		p->outer_uid = p->outer_gid = 0x6c726300;
-		p->warden_uid = p->warden_gid = 0x6c726301;
+		p->outer_uid = p->outer_gid = ROOT_PAYLOAD_ID;
+		p->warden_uid = p->warden_gid = ROOT_WARDEN_ID;
 	}
 	for (; dirs[n]; n++) {
 		m[n] = (struct profile_mount){ .target = arena_printf(a, "/%s", dirs[n]),

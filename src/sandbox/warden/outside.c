@@ -160,12 +160,12 @@ static bool creel_gone(bool wait)
  */
 void finish(const struct warden *w)
 {
-	bool stay = w->private_fd >= 0 || w->groups.n;
-
-	if (stay)
-		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
-	if (!creel_gone(stay))
+	if (w->private_fd < 0 && !w->groups.n)
 		return;
+	if (!creel_gone(false)) {
+		SYS2(shutdown, WARDEN_FD_CONTROL, SHUT_WR_);
+		(void)creel_gone(true);
+	}
 	groups_remove(w);
 	if (w->private_fd >= 0)
 		private_remove(w);
@@ -176,6 +176,40 @@ _Noreturn void fail_outside(struct warden *w, long err, const char *what)
 	complain(w, 0, err, what);
 	finish(w);
 	die(125);
+}
+
+/* As the plan of a creel that is root will have them. */
+static const struct plan_header root_users = { .flags = PLAN_F_PARENT_MAPS,
+					       .outer_uid = ROOT_PAYLOAD_ID,
+					       .outer_gid = ROOT_PAYLOAD_ID,
+					       .inner_uid = INNER_ID,
+					       .inner_gid = INNER_ID,
+					       .warden_outer_uid = ROOT_WARDEN_ID,
+					       .warden_outer_gid = ROOT_WARDEN_ID };
+
+static bool has_root_users(const struct plan_header *p)
+{
+	const struct plan_header *r = &root_users;
+
+	return (p->flags & PLAN_F_TWO_USERS) == r->flags && p->outer_uid == r->outer_uid &&
+	       p->outer_gid == r->outer_gid && p->inner_uid == r->inner_uid && p->inner_gid == r->inner_gid &&
+	       p->warden_outer_uid == r->warden_outer_uid && p->warden_outer_gid == r->warden_outer_gid;
+}
+
+/* While creel makes the plan: pid 1 need not wait for us then, on a processor that it may have to wait for, too. */
+static long map_early(struct warden *w, long pid)
+{
+	long r = 0;
+
+	if (SYS0(getuid) != 0)
+		return 0;
+	r = write_maps(&root_users, pid);
+	if (r >= 0)
+		r = life_send(w, LIFE_MAPPED, -1);
+	w->mapped = true;
+	if (r < 0)
+		complain(w, 0, r, "write the user map");
+	return r;
 }
 
 static long map_users(struct warden *w, long pid)
@@ -212,19 +246,31 @@ static long watch_disk(struct warden *w)
 	return r;
 }
 
+static long take_plan(struct warden *w, long pid)
+{
+	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+	SYS1(close, w->life[0]); /* so that pid 1 ends when we do */
+	if (r >= 0 && !w->plan) {
+		r = map_early(w, pid);
+		if (r < 0)
+			return r;
+		r = plan_wait(w);
+	}
+	if (r >= 0 && w->mapped && !has_root_users(w->plan))
+		r = -EINVAL;
+	if (r < 0)
+		complain(w, 0, r, "read the plan");
+	return r;
+}
+
 /* What only we can make. Pid 1 builds what it can meanwhile, and waits where it needs one of these. */
 static long prepare(struct warden *w, long pid)
 {
-	long r = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-	bool root;
+	long r = take_plan(w, pid);
+	bool root = r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS;
 
-	SYS1(close, w->life[0]); /* so that pid 1 ends when we do */
-	if (r >= 0 && !w->plan)
-		r = plan_wait(w);
-	if (r < 0)
-		complain(w, 0, r, "read the plan");
-	root = r >= 0 && w->plan->flags & PLAN_F_PARENT_MAPS;
-	if (r >= 0 && w->plan->flags & PLAN_F_TWO_USERS)
+	if (r >= 0 && !w->mapped && w->plan->flags & PLAN_F_TWO_USERS)
 		r = map_users(w, pid);
 	if (r >= 0 && w->plan->private_dir)
 		r = private_make(w);

@@ -38,7 +38,8 @@ struct setup {
 	struct profile_mount mounts[4]; /* source.path is looked up */
 	uint64_t timeout_ms, grace_ms, crash_at;
 	const struct cgroup_limits *limits;
-	int ready_fd; /* a byte is written here when the payload runs; 0 = none */
+	bool other_users; /* of root's plan: not those that are mapped before there is one */
+	int ready_fd;     /* a byte is written here when the payload runs; 0 = none */
 	/* Between the check of the sources and the start. */
 	void (*meddle)(void);
 };
@@ -83,8 +84,8 @@ static inline void box_profile(const struct setup *s, struct arena *a, struct pr
 			       .crash_at = s->crash_at,
 			       .landlock_abi = host_landlock_abi() };
 	if (p->two_users) {
-		p->outer_uid = p->outer_gid = 0x6c726300;
-		p->warden_uid = p->warden_gid = 0x6c726301;
+		p->outer_uid = p->outer_gid = ROOT_PAYLOAD_ID;
+		p->warden_uid = p->warden_gid = ROOT_WARDEN_ID + s->other_users;
 	}
 	for (size_t i = 0; i < 4 && s->mounts[i].target.n; i++, n++) {
 		m[n] = s->mounts[i];

@@ -118,6 +118,16 @@ TEST(warden_refuses_a_terminal_of_the_caller_as_a_stream)
 	}
 }
 
+/* Root's are mapped while the plan is made: one that says otherwise is not carried out. */
+TEST(warden_refuses_a_plan_with_other_users_than_it_has_mapped)
+{
+	if (getuid() != 0)
+		return; /* an ordinary user maps himself, when the plan is there */
+	box_check_refused(box_run(&(struct setup){ .script = "true", .other_users = true }), EINVAL,
+			  "read the plan");
+	box_check(box_run(&(struct setup){ .script = "true" }), 0, "");
+}
+
 TEST(warden_changes_into_no_magic_link)
 {
 	static const char *const magic[] = { "/proc/self/fd/0", "/proc/self/root", "/proc/self/cwd",
