@@ -18,8 +18,16 @@
 #define END_TICKS 200
 
 SPARSE(1)
-static char *argv_[PLAN_MAX_ARGS + 1], *env_[PLAN_MAX_ARGS + 1]; /* pages that are not used cost nothing */
-static char child_stack[32768] __attribute__((aligned(16)));
+static char *argv_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))),
+	*env_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))); /* pages that are not used cost nothing */
+static char child_stack[32768] __attribute__((aligned(4096)));
+
+void payload_forget(void)
+{
+	pages_forget(argv_, sizeof(argv_));
+	pages_forget(env_, sizeof(env_));
+	pages_forget(child_stack, sizeof(child_stack));
+}
 
 static long fill(struct warden *w, char **out, uint32_t at, uint32_t n)
 {
@@ -272,6 +280,7 @@ long payload_start(struct warden *w)
 	w->report.msg = MSG_READY;
 	(void)control_send(&w->report, -1);
 	plan_forget(w);
+	payload_forget();
 	return pid;
 }
 

@@ -62,6 +62,18 @@ static long load_plan(struct warden *w)
 	return 0;
 }
 
+#define PAGE 4096ul
+#define STACK_USED (8 * PAGE) /* while the walls were built */
+
+void pages_forget(void *from, size_t n)
+{
+	uintptr_t first = ((uintptr_t)from + PAGE - 1) & ~(PAGE - 1),
+		  end = ((uintptr_t)from + n) & ~(PAGE - 1);
+
+	if (first < end)
+		SYS3(madvise, first, end - first, MADV_DONTNEED);
+}
+
 /*
  * What is left of the plan when it has been carried out: its header, and the name of the private directory. The rest takes
  * memory as long as the sandbox lives, and has the payload's environment in it.
@@ -84,6 +96,8 @@ void plan_forget(struct warden *w)
 	w->steps = NULL;
 	w->strings = strings;
 	SYS2(munmap, p, kept.size);
+	/* Below where we stand; we keep the page of the stack that we are on, and the one before it. */
+	pages_forget((char *)__builtin_frame_address(0) - PAGE - STACK_USED, STACK_USED);
 }
 
 long plan_wait(struct warden *w)

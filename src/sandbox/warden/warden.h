@@ -91,6 +91,8 @@ int warden_main(const char *const *args);
 /* Waits until the plan is sealed, and reads it. -EPIPE: creel has gone before that. */
 long plan_wait(struct warden *w);
 void plan_forget(struct warden *w);
+/* Whole pages of what is not read again give their memory back, and are clean when they are used again. */
+void pages_forget(void *from, size_t n);
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid);
 
@@ -181,6 +183,7 @@ uint64_t probe_all(const struct warden *w);
 
 /* payload.c */
 long payload_start(struct warden *w);
+void payload_forget(void); /* the arguments, and where its process stood before it was executed */
 int payload_serve(struct warden *w, long payload);
 /* In the process that is to be executed: the payload's user, without capabilities. */
 long become_payload(const struct plan_header *p);
