@@ -24,10 +24,7 @@ struct options {
 };
 
 /* What we claim. A ratio of two methods' quantiles. */
-static const struct goal {
-	const char *of, *to;
-	double quantile, at_most;
-} goals[] = {
+static const struct goal goals[] = {
 	{ "creel", "bwrap", 0.5, 0.5 },    { "creel", "bwrap", 0.99, 0.7 },
 	{ "creel-rw", "bwrap", 0.5, 0.5 }, { "creel-rw", "bwrap", 0.99, 0.7 },
 	{ "engine", "bwrap", 0.5, 0.4 },   { "creel", "runc", 0.5, 0.1 },
@@ -134,11 +131,11 @@ static void print_goals(void)
 {
 	for (size_t i = 0; i < N_GOALS; i++) {
 		const struct goal *g = &goals[i];
-		double r = ratio(g->of, g->to, g->quantile);
+		double r = ratio(g->of, g->to, g->q);
 
 		if (!isnan(r))
-			printf("%s / %s, p%g: %.3f (aim: at most %g%s)\n", g->of, g->to, g->quantile * 100, r,
-			       g->at_most, r <= g->at_most ? "" : "; missed");
+			printf("%s / %s, p%g: %.3f (aim: at most %g%s)\n", g->of, g->to, g->q * 100, r,
+			       g->bound, r <= g->bound ? "" : "; missed");
 	}
 }
 
