@@ -9,7 +9,7 @@
  *   "left PID..."              these lived on for more than a second after the kill: that is what must not be
  *
  * Whoever has been killed runs no instruction of its own any more. How long the kernel takes to put its namespaces away is not
- * ours to say, and on a machine with much else to do it is longer than that second: those are waited for, and not told.
+ * ours to say, and on a machine with much else to do it is longer than that second: it begins when that is done.
  *
  * Every process that loses its parent becomes a child of ours, so none is overlooked.
  */
@@ -185,24 +185,32 @@ static bool dying(long pid)
 	return !at;
 }
 
-/* Who is still there and not dying: "" if nobody is. */
-static void list_living(char *living, size_t n)
+/* The children of a process, as text; "" for one that has gone. */
+static void children_of(long pid, char *text, size_t n)
 {
-	char path[64], text[4096] = "", *word, *rest;
-	size_t used = 0;
+	char path[64];
 
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	read_line(path, "", text, sizeof(text));
-	living[0] = '\0';
-	for (word = strtok_r(text, " \n", &rest); word && used + 16 < n; word = strtok_r(NULL, " \n", &rest))
-		if (!dying(atol(word)))
-			used += (size_t)snprintf(living + used, n - used, " %s", word);
+	text[0] = '\0';
+	(void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", pid, pid);
+	read_line(path, "", text, n);
 }
 
-/* Until the last of them has ended; after a second, as long as nobody lives. */
-static bool all_gone(char *living, size_t n)
+/* Below a process: others wait for the one that is dying, as the warden outside does for pid 1, and creel for the warden. */
+static bool someone_dies(long pid, int depth)
 {
-	long begin = now_ms();
+	char text[1024], *word, *rest;
+
+	children_of(pid, text, sizeof(text));
+	for (word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+		if (dying(atol(word)) || (depth > 0 && someone_dies(atol(word), depth - 1)))
+			return true;
+	return false;
+}
+
+/* Until the last of them has ended: a second after the kernel has nobody left to put away. */
+static bool all_gone(void)
+{
+	long begin = now_ms(), end = begin + WAIT_MS;
 
 	for (;; (void)usleep(1000)) {
 		pid_t pid;
@@ -211,17 +219,17 @@ static bool all_gone(char *living, size_t n)
 			;
 		if (pid < 0 && errno == ECHILD)
 			return true;
-		if (now_ms() - begin < WAIT_MS)
+		if (now_ms() < end)
 			continue;
-		list_living(living, n);
-		if (living[0] || now_ms() - begin > DYING_MS)
+		if (!someone_dies(getpid(), GENERATIONS) || end > begin + DYING_MS)
 			return false;
+		end = now_ms() + WAIT_MS;
 	}
 }
 
 int main(int argc, char **argv)
 {
-	char living[4096] = "";
+	char left_over[1024];
 	pid_t tracer;
 	int status = 0;
 
@@ -237,7 +245,9 @@ int main(int argc, char **argv)
 	}
 	if (waitpid(tracer, &status, 0) != tracer || status != 0)
 		return printf("the tracer failed: %#x\n", (unsigned)status), 99;
-	if (!all_gone(living, sizeof(living)))
-		printf("left%s\n", living[0] ? living : " somebody");
+	if (!all_gone()) {
+		children_of(getpid(), left_over, sizeof(left_over));
+		printf("left %s\n", left_over);
+	}
 	return 0;
 }
