@@ -21,7 +21,7 @@
  */
 #define QUIET_MS 2u
 /* A program that does little ends sooner than a processor that sleeps is woken up: its end is looked for so long before we sleep. */
-#define LOOK_US 400u
+#define LOOK_US 600u
 #define END_OF_INPUT "\x04"
 
 struct collector {
