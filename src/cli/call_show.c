@@ -115,6 +115,20 @@ static void put_background(struct buf *out, struct str id)
 	buf_puts(out, "' tells what it says\n");
 }
 
+/* Why the sandbox could not be made ready, in the words of its set-up. */
+static void put_setup(const struct value *result, struct output *to)
+{
+	const struct value *setup = value_get(result, STR("setup"));
+
+	if (!setup || setup->kind != VALUE_OBJ)
+		return;
+	for (int stream = CREEL_STDOUT; stream <= CREEL_STDERR; stream++) {
+		struct str text = text_of(setup, stream == CREEL_STDOUT ? "stdout" : "stderr");
+
+		(void)output_stream(to, CREEL_STDERR, text.p, text.n);
+	}
+}
+
 /* The tool's own members: in an object of their own, or beside the others. */
 static const struct value *own_members(const struct value *result)
 {
@@ -134,6 +148,7 @@ void call_show(struct cli *cli, const struct value *result, struct output *to)
 		(void)output_stream(to, CREEL_STDOUT, out.p, out.n);
 		(void)output_stream(to, CREEL_STDERR, err.p, err.n);
 	}
+	put_setup(result, to);
 	if (str_eq(text_of(own, "status"), STR("running")) && text_of(own, "sessionId").n)
 		put_background(cli->out, text_of(own, "sessionId"));
 	if (value_get(result, STR("stdout")) || !is_set(result, "ok"))

@@ -80,6 +80,8 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 		return r;
 	ret->profile.timeout_ms = 0; /* calls have deadlines; it has none */
 	digest_profile(&ret->profile, &ret->digest);
+	if (in->decision->limits.run_setup)
+		digest_setup(in->decision->eff.setup_command, &ret->digest);
 	return 0;
 }
 
@@ -123,6 +125,7 @@ void build_signature(const struct decision *d, struct buf *out)
 	put(out, d->place.image);
 	put(out, d->workdir);
 	put(out, d->workspace);
+	put(out, d->limits.run_setup ? s->setup_command : (struct str){ 0 });
 	for (size_t i = 0; i < d->n_mounts; i++)
 		put_mount(out, &d->mounts[i]);
 }

@@ -39,7 +39,7 @@ void build_name(struct str key, char out[static BUILD_NAME_MAX]);
 int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,
 	       struct err *e);
 
-/* What of a decision goes into the walls, as bytes to compare: another decision with the same needs no other sandbox. */
+/* What of a decision goes into the walls (or was run in them first), as bytes to compare: another decision with the same needs no other sandbox. */
 void build_signature(const struct decision *d, struct buf *out);
 
 /* A box of this process. */

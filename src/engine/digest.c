@@ -114,3 +114,15 @@ void digest_profile(const struct profile *p, struct digest *ret)
 		add_mount(&c, &p->mounts[i]);
 	end(&c, ret->mounts);
 }
+
+/* Another set-up is another sandbox, though its walls stand where they stood. */
+void digest_setup(struct str command, struct digest *ret)
+{
+	struct sha256 c;
+
+	sha256_init(&c);
+	add(&c, STR("setup 1"));
+	add(&c, str_z(ret->walls));
+	add(&c, command);
+	end(&c, ret->walls);
+}

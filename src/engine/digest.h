@@ -16,3 +16,5 @@ struct digest {
 };
 
 void digest_profile(const struct profile *p, struct digest *ret);
+/* What was run in it when it was made counts as a wall. */
+void digest_setup(struct str command, struct digest *ret);

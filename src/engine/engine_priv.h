@@ -43,6 +43,13 @@ int engine_session_dir(struct engine *g, struct str key, char *out, size_t size,
 /* Off the way of the calls: when it is due. */
 void engine_tick(struct engine *g);
 
+/* What backend.setupCommand said, when it failed. Texts lie in the arena of the call. */
+struct setup_end {
+	bool failed;
+	int exit;
+	struct str out, err;
+};
+
 struct session {
 	struct engine *engine;
 	struct arena arena; /* as long as the session */
@@ -56,6 +63,8 @@ struct session {
 
 	void *call_memory; /* used again by each call */
 	size_t call_used;  /* of it, by the last one */
+	int cancel_fd;     /* of the call that is under way; negative = none */
+	struct setup_end setup;
 
 	/* the sandbox in hand; NULL = none yet */
 	struct box *box;
@@ -81,6 +90,10 @@ int kept_sandbox(struct session *s, const struct decision *d, struct build *b, s
 /* Ends it, if this is still its supervisor, and takes it out of the registry. 1 when it lived. `what` is recorded. */
 int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e);
+
+/* setup.c: does nothing where the decision says so. ERR_UNAVAIL or ERR_LIMIT, and s->setup, when the sandbox must not be used. */
+int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e);
+uint64_t setup_ms(const struct decision *d); /* how long it may take; 0 = there is none */
 
 /* host.c */
 int host_open(struct str workdir, struct box **ret, struct err *e);

@@ -96,6 +96,16 @@ static void put_fixes(const struct decision *d, struct jsonw *w)
 	jsonw_arr_end(w);
 }
 
+static void put_setup(const struct setup_end *s, struct jsonw *w)
+{
+	jsonw_kobj(w, "setup");
+	jsonw_key(w, STR("exit"));
+	jsonw_i64(w, s->exit);
+	jsonw_kstr(w, "stdout", s->out);
+	jsonw_kstr(w, "stderr", s->err);
+	jsonw_obj_end(w);
+}
+
 void result_put(const struct session *s, const struct outcome *o, struct buf *out)
 {
 	struct jsonw w;
@@ -125,6 +135,8 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 		jsonw_key(&w, STR("message"));
 		put_words(s, &w, str_z(o->err.msg));
 	}
+	if (s->setup.failed)
+		put_setup(&s->setup, &w);
 	if (o->status == CALL_REFUSED)
 		put_fixes(o->d, &w);
 	jsonw_ku64(&w, "duration_ms", o->duration_ms);

@@ -330,7 +330,9 @@ static int run_in_sandbox(struct trip *t)
 	struct err ignored = { 0 };
 
 	if (r < 0)
-		return end_with_error(t, e->kind == ERR_DENIED ? NULL : "sandbox_unavailable");
+		return end_with_error(t, e->kind == ERR_DENIED ? NULL
+					 : t->s->setup.failed  ? "setup_failed"
+							       : "sandbox_unavailable");
 	r = run_tool(t, e);
 	judge(t, r);
 	if (t->s->kept && t->g->registry)
@@ -439,6 +441,8 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 	t->g = s->engine;
 	t->o = o;
 	t->a = a;
+	s->cancel_fd = o->cancel_fd;
+	s->setup = (struct setup_end){ 0 };
 	buf_init(&t->members, RESULT_MAX);
 	t->out.tool = o->tool;
 	t->out.request_id = o->request_id.n ? o->request_id : make_id(t);

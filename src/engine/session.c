@@ -113,6 +113,7 @@ int session_open(struct engine *g, const struct session_opts *o, struct session 
 	arena_init(&s->arena, SESSION_ARENA_MAX);
 	buf_init(&s->made_for, 1 << 20);
 	s->own = o->own;
+	s->cancel_fd = FD_NONE;
 	s->image = o->image;
 	s->cgroup_parent = o->cgroup_parent;
 	keep(s, &s->image);
@@ -180,14 +181,21 @@ static bool still_there(struct session *s)
 	return r == -EAGAIN;
 }
 
-static int own_sandbox(struct session *s, struct build *b, struct err *e)
+static int own_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
+		       struct err *e)
 {
-	int warden, r;
+	int warden, r = 0;
 
-	if (!b->private_dir[0] && pool_take(&s->engine->pool, &b->digest, &s->box))
-		return 0;
-	r = engine_warden(s->engine, &warden, e);
-	return r < 0 ? r : build_own(b, warden, &s->box, e);
+	if (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box)) {
+		r = engine_warden(s->engine, &warden, e);
+		if (r >= 0)
+			r = build_own(b, warden, &s->box, e);
+	}
+	if (r >= 0)
+		r = setup_run(s, d, s->box, a, e);
+	if (r < 0)
+		s->box = box_close(s->box);
+	return r;
 }
 
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e)
@@ -219,7 +227,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	} else {
 		r = build_make(&in, a, &diags, b, e);
 		if (r >= 0)
-			r = s->own || in.passing ? own_sandbox(s, b, e) : kept_sandbox(s, d, b, a, e);
+			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;
 		s->kept = r >= 0 && !s->own && !in.passing;
 	}

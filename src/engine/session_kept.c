@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -202,6 +203,24 @@ static int start(struct making *m, const struct build_kept *k, pid_t *ret_pid, s
 	}
 }
 
+/* Nobody would find it, and nobody should. */
+static void give_up(struct making *m, const struct reg_entry *entry, pid_t pid)
+{
+	struct err ignored = { 0 };
+	struct reg_proc self;
+
+	if (m->s->box)
+		(void)m->s->box->ops->stop(m->s->box, &ignored);
+	else
+		(void)kill(pid, SIGTERM);
+	m->s->box = box_close(m->s->box);
+	forget_dir(m->dir);
+	if (reg_proc_self(&self, &ignored) >= 0)
+		(void)registry_remove(m->reg, entry->key, &self, &ignored);
+	if (m->s->setup.failed)
+		record(m->g, "set-up failed", entry->key, "");
+}
+
 static int make(struct making *m, const char *what, struct err *e)
 {
 	const struct decision *d = m->d;
@@ -237,13 +256,16 @@ static int make(struct making *m, const char *what, struct err *e)
 	r = reg_proc_of(pid, &entry.supervisor, e);
 	entry.state = REG_READY;
 	if (r >= 0)
+		r = kept_open(k.dir, &m->s->box, e);
+	if (r >= 0)
+		r = setup_run(m->s, d, m->s->box, m->a, e);
+	/* From here on others find it. */
+	if (r >= 0)
 		r = put_info(m, &entry, e);
 	if (r >= 0)
 		r = registry_put(m->reg, &entry, e);
-	if (r >= 0)
-		r = kept_open(k.dir, &m->s->box, e);
 	if (r < 0) {
-		(void)kill(pid, SIGTERM); /* nobody would find it */
+		give_up(m, &entry, pid);
 		return r;
 	}
 	record(m->g, what, entry.key, "");
@@ -347,16 +369,23 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	return reach(m, e);
 }
 
+static bool wait_cancelled(const struct session *s, int ms)
+{
+	struct pollfd p = { .fd = s->cancel_fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0;
+}
+
 /* Looks again each time: who has the lock may be about to make what we want. 1: s->box is it; 0: ours. */
 static int take_lock(struct making *m, struct str name, struct err *e)
 {
-	uint64_t until = clock_deadline(LOCK_WAIT_MS);
+	uint64_t until = clock_deadline(LOCK_WAIT_MS + setup_ms(m->d));
 	struct reg_holder holder;
 	const char *what;
 	int r;
 
 	for (;;) {
-		r = registry_lock(m->reg, name, LOCK_TTL_MS, &m->lock, &holder, e);
+		r = registry_lock(m->reg, name, LOCK_TTL_MS + setup_ms(m->d), &m->lock, &holder, e);
 		if (r != 0)
 			break;
 		if (clock_mono_ms() > until)
@@ -364,7 +393,8 @@ static int take_lock(struct making *m, struct str name, struct err *e)
 				       "process %llu has been making the sandbox of '" STR_FMT
 				       "' for too long",
 				       (unsigned long long)holder.proc.pid, STR_ARG(m->d->place.key));
-		sleep_ms(LOCK_LOOK_MS);
+		if (wait_cancelled(m->s, LOCK_LOOK_MS))
+			return err_set(e, ERR_UNAVAIL, "cancelled while another process made the sandbox");
 		r = use_old(m, &what, e);
 		if (r != 0)
 			return r;

@@ -117,7 +117,7 @@ bool stage_limits(struct ctx *x)
 		return false;
 	fill_timeout(x);
 	fill_optional_walls(x);
-	d->limits.run_setup = d->place.place >= PLACE_CONTAINER && d->place.scope != SCOPE_JOB &&
+	d->limits.run_setup = d->place.place >= PLACE_RESTRICTED && d->place.scope != SCOPE_JOB &&
 			      str_trim(s->setup_command).n > 0;
 	if (d->limits.run_setup)
 		tell_setup(x);
