@@ -76,12 +76,15 @@ struct session {
 	bool for_one; /* ends with the call: scope job */
 	bool warn;    /* its walls have changed, and it goes on for a while */
 	uint64_t warn_until_ms;
+	uint64_t oom_seen;      /* kills for memory in it, when they were counted last */
+	uint64_t oom_looked_ms; /* monotonic; 0 = never */
 };
 
 /* session.c */
 /* The sandbox of this decision in s->box: in hand, found, or made. `a` is of the call. */
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e);
 void session_let_go(struct session *s);
+void session_count_oom(struct session *s);
 void session_request(const struct session *s, struct request *ret);
 
 /* session_kept.c: found in the registry, or made there */

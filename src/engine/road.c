@@ -16,6 +16,7 @@
 
 #define ARGUMENTS_MAX ((size_t)64 << 20)
 #define GRACE_MS 2000u
+#define OOM_LOOK_MS 1000u /* a count older than that may have calls of others in it */
 
 struct trip {
 	struct session *s;
@@ -280,15 +281,16 @@ static int run_tool(struct trip *t, struct err *e)
 	return r;
 }
 
-/* Who was ended for its memory was ended by the cgroup; only that tells. */
+/* Who was ended for its memory was ended by the cgroup; only that tells, and it counts for the sandbox as a whole. */
 static void look_for_limits(struct trip *t)
 {
 	const struct tool_end *end = &t->programs.end;
-	struct box_stat st = { 0 };
-	struct err ignored = { 0 };
+	uint64_t before = t->s->oom_seen;
 
-	if (!end->ran || end->end.reason != BOX_SIGNALED || end->end.value != SIGKILL || t->s->on_host ||
-	    t->s->box->ops->stat(t->s->box, &st, &ignored) < 0 || st.oom_kills == 0)
+	if (!end->ran || end->end.reason != BOX_SIGNALED || end->end.value != SIGKILL || t->s->on_host)
+		return;
+	session_count_oom(t->s);
+	if (t->s->oom_seen <= before)
 		return;
 	add_denial(t, (struct denial){ .operation = "allocate",
 				       .object = STR("memory"),
@@ -296,7 +298,7 @@ static void look_for_limits(struct trip *t)
 				       .rule = STR("limits.memory"),
 				       .layer = "cgroup",
 				       .hint = STR("limits.memory allows more"),
-				       .count = st.oom_kills });
+				       .count = t->s->oom_seen - before });
 }
 
 /* Which programs there were, and how they ended, is the tool's to say; what that means for the call is said here. */
@@ -333,6 +335,8 @@ static int run_in_sandbox(struct trip *t)
 		return end_with_error(t, e->kind == ERR_DENIED ? NULL
 					 : t->s->setup.failed  ? "setup_failed"
 							       : "sandbox_unavailable");
+	if (!t->s->on_host && clock_mono_ms() - t->s->oom_looked_ms >= OOM_LOOK_MS)
+		session_count_oom(t->s);
 	r = run_tool(t, e);
 	judge(t, r);
 	if (t->s->kept && t->g->registry)

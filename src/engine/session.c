@@ -164,6 +164,18 @@ void session_let_go(struct session *s)
 	s->kept = s->on_host = s->for_one = s->warn = false;
 	s->digest = (struct digest){ 0 };
 	s->made_for.n = 0;
+	s->oom_seen = s->oom_looked_ms = 0;
+}
+
+/* Asks the sandbox, so not for every call. One that does not answer has not changed. */
+void session_count_oom(struct session *s)
+{
+	struct box_stat st;
+	struct err ignored = { 0 };
+
+	s->oom_looked_ms = clock_mono_ms();
+	if (s->box && s->box->ops->stat(s->box, &st, &ignored) >= 0)
+		s->oom_seen = st.oom_kills;
 }
 
 /* What is said while nobody waits is that it has ended, or nothing. */
@@ -233,6 +245,9 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	}
 	if (r < 0)
 		return r;
+	/* One that is new has counted nothing, unless it was set up. */
+	if (s->oom_looked_ms == 0 && !d->limits.run_setup)
+		s->oom_looked_ms = clock_mono_ms();
 	s->on_host = d->place.place == PLACE_HOST;
 	s->for_one = in.passing;
 	(void)snprintf(s->key, sizeof(s->key), "%.*s", (int)d->place.key.n, d->place.key.p);

@@ -307,8 +307,11 @@ static int reach(struct making *m, struct err *e)
 	struct box_stat st;
 	int r = kept_open(str_z(m->dir), &m->s->box, e);
 
-	if (r >= 0 && m->s->box->ops->stat(m->s->box, &st, e) >= 0)
+	if (r >= 0 && m->s->box->ops->stat(m->s->box, &st, e) >= 0) {
+		m->s->oom_seen = st.oom_kills;
+		m->s->oom_looked_ms = clock_mono_ms();
 		return 1;
+	}
 	if (r < 0 && e->kind != ERR_NOTFOUND)
 		return r;
 	m->s->box = r < 0 ? NULL : box_close(m->s->box);

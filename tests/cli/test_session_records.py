@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a session tells about its calls afterwards: limits that were hit, and every refusal in the log. As root and as an ordinary user."""
+import json
+
+from conftest import skip
+
+KEY = "agent:main:test"
+
+
+def records(sessions, kind):
+    lines = (sessions.state / "audit/audit.jsonl").read_text().splitlines()
+    return [r for r in map(json.loads, lines) if r["kind"] == kind]
+
+
+def test_only_a_call_that_was_killed_for_its_memory_says_so(anybody):
+    def call(*command):
+        return anybody("call", "--session", KEY, "--sandbox", "light", "--memory", "64m", "exec", "--", *command).json
+
+    hog = call("python3", "-c", "x = bytearray(200 << 20)")
+    if "limits.memory" in hog.get("message", ""):
+        skip("no group in which memory can be limited")
+    assert hog["error"] == "signal_9" and [d["rule"] for d in hog["denials"]] == ["limits.memory"], hog
+    other = call("sh", "-c", "kill -9 $$")  # in the same sandbox, after one that was
+    assert other["error"] == "signal_9" and other["denials"] == [], other
+    again = call("python3", "-c", "x = bytearray(200 << 20)")
+    assert [(d["rule"], d["count"]) for d in again["denials"]] == [("limits.memory", 1)], again
