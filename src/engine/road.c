@@ -366,32 +366,28 @@ static int check_route(const struct trip *t, struct err *e)
 
 static int decide_and_run(struct trip *t)
 {
-	struct err *e = &t->out.err;
+	struct err *e = &t->out.err, wrong = { 0 };
 	int asked;
 
 	if (read_arguments(t, e) < 0)
 		return end_with_error(t, NULL);
 	t->tool = tools_find(str_trim(t->o->tool));
 	asked = fill_request(t, e);
+	if (asked < 0) {
+		wrong = *e;
+		*e = (struct err){ 0 };
+	}
 	t->d = ARENA_NEW(t->a, struct decision);
 	if (!t->d)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	/* With wrong arguments too: a tool that is refused is refused first, and nobody learns more about it. */
-	if (asked < 0) {
-		struct err why = *e;
-		int r = decide(t->s->config, &t->request, t->a, t->d, e);
-
-		if (r < 0)
-			return r;
-		*e = why;
-		t->out.d = t->d;
-		return t->d->verdict == VERDICT_ALLOW || t->d->stopped_at > STAGE_TOOL
-			       ? end_with_error(t, NULL)
-			       : end_refused(t);
-	}
 	if (decide(t->s->config, &t->request, t->a, t->d, e) < 0)
 		return -1;
 	t->out.d = t->d;
+	/* A tool that is refused is refused first, whatever its arguments: nobody learns more about it, and the log has it. */
+	if (asked < 0 && (t->d->verdict == VERDICT_ALLOW || t->d->stopped_at > STAGE_TOOL)) {
+		*e = wrong;
+		return end_with_error(t, NULL);
+	}
 	if (record_decision(t, e) < 0)
 		return end_with_error(t, "audit_unavailable");
 	if (t->d->verdict != VERDICT_ALLOW)

@@ -24,3 +24,12 @@ def test_only_a_call_that_was_killed_for_its_memory_says_so(anybody):
     assert other["error"] == "signal_9" and other["denials"] == [], other
     again = call("python3", "-c", "x = bytearray(200 << 20)")
     assert [(d["rule"], d["count"]) for d in again["denials"]] == [("limits.memory", 1)], again
+
+
+def test_a_refusal_is_recorded_with_wrong_arguments_too(sessions):
+    for arguments in ['{"command": "true"}', '{"comand": 3}']:
+        got = sessions("call", "--session", "untrusted:x", "--sandbox", "readonly", "exec", arguments, status=126).json
+        assert got["reason"] == "refused"
+        assert records(sessions, "decided")[-1]["request"] == got["request_id"]
+        assert records(sessions, "finished")[-1]["reason"] == "refused"
+    assert len(records(sessions, "decided")) == len(records(sessions, "finished")) == 2
