@@ -177,11 +177,13 @@ struct creel_call {
 	uint64_t timeout_s;     /* 0 = as configured; never more than limits.timeout_max_s */
 	int cancel_fd; /* the call is cancelled when this can be read; negative = none. Any thread may write to its other end. */
 	creel_output_fn *output; /* may be NULL */
-	void *ctx;               /* of output */
+	void *ctx;               /* of output and warn */
+	creel_say_fn *
+		warn; /* what should be known before the call runs, and not only from its result; may be NULL */
 };
-#define CREEL_CALL_INIT                                                           \
-	{                                                                         \
-		sizeof(struct creel_call), NULL, NULL, 0, NULL, 0, -1, NULL, NULL \
+#define CREEL_CALL_INIT                                                                 \
+	{                                                                               \
+		sizeof(struct creel_call), NULL, NULL, 0, NULL, 0, -1, NULL, NULL, NULL \
 	}
 
 enum creel_status {

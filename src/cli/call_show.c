@@ -206,11 +206,12 @@ static void put_end(struct buf *line, const struct value *result, int status)
 		buf_printf(line, "the command ended with status %d", status);
 }
 
-static void put_warnings(struct buf *line, const struct value *result)
+/* Those that were told before come first. */
+static void put_warnings(struct buf *line, const struct value *result, unsigned told)
 {
 	const struct value *warnings = list_of(result, "warnings");
 
-	for (size_t i = 0; warnings && i < warnings->arr.n; i++) {
+	for (size_t i = told; warnings && i < warnings->arr.n; i++) {
 		buf_puts(line, "creel call: warning: ");
 		if (warnings->arr.v[i].kind == VALUE_STR)
 			buf_put_visible(line, warnings->arr.v[i].s);
@@ -218,7 +219,8 @@ static void put_warnings(struct buf *line, const struct value *result)
 	}
 }
 
-void call_closing_line(const struct cli *cli, const struct value *result, bool streamed, int status)
+void call_closing_line(const struct cli *cli, const struct value *result, bool streamed, unsigned told,
+		       int status)
 {
 	_cleanup_buf_ struct buf line = { 0 };
 	struct str message = text_of(result, "message");
@@ -227,7 +229,7 @@ void call_closing_line(const struct cli *cli, const struct value *result, bool s
 	bool cut = !streamed && (is_set(result, "truncated") || is_set(own_members(result), "truncated"));
 
 	buf_init(&line, OUTPUT_MAX);
-	put_warnings(&line, result);
+	put_warnings(&line, result, told);
 	if (!ok || cut || message.n) {
 		buf_puts(&line, "creel call: ");
 		if (message.n)

@@ -16,7 +16,8 @@ struct call {
 	const struct value *tool;
 	struct str arguments;
 	struct output output;
-	bool text; /* for people, not JSON */
+	bool text;       /* for people, not JSON */
+	unsigned warned; /* of what, before it ran */
 	int signals;
 	sigset_t before;
 };
@@ -152,8 +153,32 @@ static int put_result(struct call *x, const struct creel_result *result, struct 
 	call_show(cli, &tree, &x->output);
 	output_close(&x->output);
 	if (!cli->stream)
-		call_closing_line(cli, &tree, streamed, result->exit);
+		call_closing_line(cli, &tree, streamed, x->warned, result->exit);
 	return 0;
+}
+
+/* Whoever has not seen it coming can still stop it. */
+static void warn_first(void *ctx, int severity, const char *text)
+{
+	struct call *x = ctx;
+	_cleanup_buf_ struct buf line = { 0 };
+
+	(void)severity;
+	x->warned++;
+	if (x->cli->quiet)
+		return;
+	buf_init(&line, OUTPUT_MAX);
+	buf_puts(&line, "creel call: ");
+	buf_put_visible(&line, str_z(text));
+	buf_putc(&line, '\n');
+	output_complain(buf_str(&line));
+}
+
+static int pass_output(void *ctx, int stream, const char *data, size_t n)
+{
+	struct call *x = ctx;
+
+	return output_stream(&x->output, stream, data, n);
 }
 
 static int make_call(struct call *x, struct creel_session *s, struct err *e)
@@ -170,10 +195,9 @@ static int make_call(struct call *x, struct creel_session *s, struct err *e)
 	call.n_arguments = x->arguments.n;
 	call.timeout_s = x->cli->timeout.has && x->cli->timeout.number == 0 ? 1 : x->cli->timeout.number;
 	call.cancel_fd = x->signals;
-	if (x->text) {
-		call.output = output_stream;
-		call.ctx = &x->output;
-	}
+	call.output = x->text ? pass_output : NULL;
+	call.warn = warn_first;
+	call.ctx = x;
 	r = creel_call(s, &call, &result, &ce);
 	if (r < 0)
 		return session_error(&ce, e);

@@ -76,8 +76,9 @@ void output_close(struct output *o);
 
 /* What a tool that does not stream has to say, for people. */
 void call_show(struct cli *cli, const struct value *result, struct output *to);
-/* One line on how it went; nothing when there is nothing to say. */
-void call_closing_line(const struct cli *cli, const struct value *result, bool streamed, int status);
+/* One line on how it went; nothing when there is nothing to say. `told`: so many of its warnings are known already. */
+void call_closing_line(const struct cli *cli, const struct value *result, bool streamed, unsigned told,
+		       int status);
 
 /* ---- columns.c: tables that stand straight ---- */
 

@@ -293,6 +293,7 @@ int creel_decide(struct creel_session *s, const char *tool, const char *argument
 
 struct hearer {
 	creel_output_fn *output;
+	creel_say_fn *warn;
 	void *ctx;
 };
 
@@ -301,6 +302,13 @@ static int pass_on(void *ctx, int stream, struct str bytes)
 	const struct hearer *h = ctx;
 
 	return h->output(h->ctx, stream, bytes.p, bytes.n);
+}
+
+static void warn_first(void *ctx, const char *text)
+{
+	const struct hearer *h = ctx;
+
+	h->warn(h->ctx, CREEL_WARNING, text);
 }
 
 int creel_call(struct creel_session *s, const struct creel_call *given, struct creel_result *ret,
@@ -320,13 +328,14 @@ int creel_call(struct creel_session *s, const struct creel_call *given, struct c
 			"a call or its result has no size: begin with CREEL_CALL_INIT and CREEL_RESULT_INIT");
 		return api_fail(error, &e);
 	}
-	hearer = (struct hearer){ .output = c.output, .ctx = c.ctx };
+	hearer = (struct hearer){ .output = c.output, .warn = c.warn, .ctx = c.ctx };
 	o = (struct call_opts){ .tool = api_str(c.tool),
 				.args = api_str(c.arguments),
 				.request_id = api_str(c.request_id),
 				.timeout_s = c.timeout_s,
 				.cancel_fd = c.cancel_fd,
 				.output = c.output ? pass_on : NULL,
+				.warn = c.warn ? warn_first : NULL,
 				.ctx = &hearer };
 	if (c.n_arguments && c.arguments)
 		o.args = (struct str){ .p = c.arguments, .n = c.n_arguments };

@@ -67,6 +67,7 @@ struct call_opts {
 	uint64_t timeout_s;    /* 0 = as configured */
 	int cancel_fd;         /* negative = none */
 	int (*output)(void *ctx, int stream, struct str bytes);
+	void (*warn)(void *ctx, const char *text); /* before it runs; NULL = nobody wants to know */
 	void *ctx;
 };
 struct call_result {

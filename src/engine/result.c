@@ -59,6 +59,7 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	struct str until;
 
 	jsonw_karr(w, "warnings");
+	/* First what the caller was told before: call_opts.warn. */
 	if (s->on_host && o->d && o->d->place.place == PLACE_HOST)
 		jsonw_str(w, STR("ran on the host, without any wall"));
 	if (s->warn && clock_format(s->warn_until_ms, time, &until) == 0) {

@@ -335,6 +335,9 @@ static int run_in_sandbox(struct trip *t)
 		return end_with_error(t, e->kind == ERR_DENIED ? NULL
 					 : t->s->setup.failed  ? "setup_failed"
 							       : "sandbox_unavailable");
+	if (t->s->on_host && !t->s->who.no_sandbox && t->o->warn)
+		t->o->warn(t->o->ctx, "on the host, without any wall: nothing asks for a sandbox here; "
+				      "--sandbox light does");
 	if (!t->s->on_host && clock_mono_ms() - t->s->oom_looked_ms >= OOM_LOOK_MS)
 		session_count_oom(t->s);
 	r = run_tool(t, e);

@@ -33,3 +33,18 @@ def test_a_refusal_is_recorded_with_wrong_arguments_too(sessions):
         assert records(sessions, "decided")[-1]["request"] == got["request_id"]
         assert records(sessions, "finished")[-1]["reason"] == "refused"
     assert len(records(sessions, "decided")) == len(records(sessions, "finished")) == 2
+
+
+def test_that_a_call_will_run_on_the_host_is_said_before_it_does(sessions):
+    call = sessions.spawn("call", "--session", KEY, "exec", "--", "sh", "-c", "while ! test -e go; do sleep 0.05; done")
+    try:
+        assert call.stderr.readline() == ("creel call: on the host, without any wall: nothing asks for a sandbox here; "
+                                          "--sandbox light does\n")
+        (sessions.cwd / "go").touch()
+        out, err = call.communicate(timeout=20)
+    finally:
+        call.kill()
+        call.wait()
+    assert json.loads(out)["warnings"] == ["ran on the host, without any wall"] and err == ""
+    assert sessions("call", "-q", "--session", KEY, "--text", "exec", "--", "true", status=0).err == ""
+    assert sessions("call", "--session", KEY, "--text", "exec", "--", "true", status=0).err.count("host") == 1
