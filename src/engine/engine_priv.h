@@ -63,7 +63,16 @@ struct session {
 
 	void *call_memory; /* used again by each call */
 	size_t call_used;  /* of it, by the last one */
-	int cancel_fd;     /* of the call that is under way; negative = none */
+	/* where it works: session_place.c */
+	struct str cwd;       /* where its caller stands */
+	struct str place_key; /* of its sandbox, when it follows */
+	bool follows;         /* the workspace is the caller's directory, unless the sandbox has another */
+	bool named;           /* the session was */
+	bool elsewhere;       /* the caller stands outside of the workspace */
+	struct str below;     /* in the workspace: where the caller stands; empty = at its top */
+	char place[4096];     /* the workspace, when it is not the caller's directory */
+
+	int cancel_fd; /* of the call that is under way; negative = none */
 	struct setup_end setup;
 
 	/* the sandbox in hand; NULL = none yet */
@@ -93,6 +102,13 @@ int kept_sandbox(struct session *s, const struct decision *d, struct build *b, s
 /* Ends it, if this is still its supervisor, and takes it out of the registry. 1 when it lived. `what` is recorded. */
 int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e);
+
+/* session_place.c */
+void session_place_init(struct session *s, const struct decision *d);
+/* Before a decision: the workspace of the sandbox that lives, unless one is in hand. `a` is of the call. */
+void session_find_place(struct session *s, struct arena *a);
+/* What the caller should know of it; false when there is nothing. */
+bool session_elsewhere(const struct session *s, struct buf *out);
 
 /* setup.c: does nothing where the decision says so. ERR_UNAVAIL or ERR_LIMIT, and s->setup, when the sandbox must not be used. */
 int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e);

@@ -62,6 +62,13 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	/* First what the caller was told before: call_opts.warn. */
 	if (s->on_host && o->d && o->d->place.place == PLACE_HOST)
 		jsonw_str(w, STR("ran on the host, without any wall"));
+	if (s->elsewhere) {
+		_cleanup_buf_ struct buf text = { 0 };
+
+		buf_init(&text, 16384);
+		if (session_elsewhere(s, &text))
+			jsonw_str(w, buf_str(&text));
+	}
 	if (s->warn && clock_format(s->warn_until_ms, time, &until) == 0) {
 		_cleanup_buf_ struct buf text = { 0 };
 

@@ -226,6 +226,16 @@ static struct str search_path(const struct trip *t)
 	return STR("/usr/local/bin:/usr/bin:/bin");
 }
 
+/* Inside, where the caller stands outside. */
+static struct str start_dir(const struct trip *t)
+{
+	struct str work = t->d->workdir, below = t->s->below;
+
+	if (t->s->on_host)
+		return (struct str){ 0 };
+	return below.n ? arena_printf(t->a, "%.*s/%.*s", (int)work.n, work.p, (int)below.n, below.p) : work;
+}
+
 static void fill_programs(struct trip *t)
 {
 	const struct decision *d = t->d;
@@ -235,7 +245,7 @@ static void fill_programs(struct trip *t)
 	p->memory = &t->g->memory;
 	p->argv = d->tool.argv;
 	p->path = search_path(t);
-	p->workdir = t->s->on_host ? (struct str){ 0 } : d->workdir;
+	p->workdir = start_dir(t);
 	p->timeout_ms = d->limits.timeout_s * 1000;
 	p->grace_ms = GRACE_MS;
 	p->stdout_max = d->limits.stdout_max;
@@ -252,6 +262,7 @@ static int run_tool(struct trip *t, struct err *e)
 	_cleanup_secret_env_ struct secret_env env = { 0 };
 	struct tool_ctx x = { .arena = t->a,
 			      .work = d->workdir,
+			      .below = t->s->on_host ? (struct str){ 0 } : t->s->below,
 			      .work_only = d->eff.fs_workspace_only,
 			      .read_bytes = d->limits.read_bytes,
 			      .read_max = d->limits.read_max,
@@ -325,6 +336,21 @@ static void judge(struct trip *t, int r)
 	o->error = end->error[0] ? end->error : NULL;
 }
 
+/* What the caller should know by then. The result begins its warnings with the same. */
+static void warn_first(struct trip *t)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	if (!t->o->warn)
+		return;
+	if (t->s->on_host && !t->s->who.no_sandbox)
+		t->o->warn(t->o->ctx, "on the host, without any wall: nothing asks for a sandbox here; "
+				      "--sandbox light does");
+	buf_init(&text, 16384);
+	if (session_elsewhere(t->s, &text))
+		t->o->warn(t->o->ctx, buf_str(&text).p);
+}
+
 static int run_in_sandbox(struct trip *t)
 {
 	struct err *e = &t->out.err;
@@ -335,9 +361,7 @@ static int run_in_sandbox(struct trip *t)
 		return end_with_error(t, e->kind == ERR_DENIED ? NULL
 					 : t->s->setup.failed  ? "setup_failed"
 							       : "sandbox_unavailable");
-	if (t->s->on_host && !t->s->who.no_sandbox && t->o->warn)
-		t->o->warn(t->o->ctx, "on the host, without any wall: nothing asks for a sandbox here; "
-				      "--sandbox light does");
+	warn_first(t);
 	if (!t->s->on_host && clock_mono_ms() - t->s->oom_looked_ms >= OOM_LOOK_MS)
 		session_count_oom(t->s);
 	r = run_tool(t, e);
@@ -375,6 +399,7 @@ static int decide_and_run(struct trip *t)
 	if (read_arguments(t, e) < 0)
 		return end_with_error(t, NULL);
 	t->tool = tools_find(str_trim(t->o->tool));
+	session_find_place(t->s, t->a);
 	asked = fill_request(t, e);
 	if (asked < 0) {
 		wrong = *e;
@@ -521,6 +546,7 @@ int session_decide(struct session *s, struct str tool, struct str args, struct b
 	if (r < 0)
 		return r;
 	t->tool = tools_find(str_trim(tool));
+	session_find_place(s, &a);
 	r = fill_request(t, e);
 	t->d = ARENA_NEW(&a, struct decision);
 	if (r >= 0)

@@ -99,6 +99,7 @@ static int look_around(struct session *s, struct err *e)
 			       STR_ARG(d->message));
 	if (d->n_ask_dirs)
 		s->who.facts.dirs = facts_dirs(&s->arena, d);
+	session_place_init(s, d);
 	return 0;
 }
 
@@ -235,7 +236,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	if (!b)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	if (d->place.place == PLACE_HOST) {
-		r = host_open(d->workspace.n ? d->workspace : s->who.facts.cwd, &s->box, e);
+		r = host_open(s->follows || !d->workspace.n ? s->cwd : d->workspace, &s->box, e);
 	} else {
 		r = build_make(&in, a, &diags, b, e);
 		if (r >= 0)

@@ -26,6 +26,10 @@ int tools_path(struct tool_ctx *x, struct str said, const char **ret, struct err
 		return err_set(e, ERR_USAGE,
 			       "the path '" STR_FMT "' holds a NUL byte, which no file name can have",
 			       STR_ARG(path));
+	if (x->below.n && path.p[0] != '/')
+		path = arena_printf(x->arena, "%.*s/%.*s", (int)x->below.n, x->below.p, (int)path.n, path.p);
+	if (x->arena->failed)
+		return err_set(e, ERR_LIMIT, "no memory for a path");
 	if (x->work_only && path.p[0] == '/' && !cut_work(x->work, &path))
 		return err_set(e, ERR_DENIED,
 			       "'" STR_FMT "' lies outside the workspace '" STR_FMT "'; name a file in it",

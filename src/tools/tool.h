@@ -111,8 +111,9 @@ struct tool_ctx {
 	struct files *files;
 	struct arena *arena; /* of this call */
 	struct str work; /* the workspace as the sandbox names it, where relative paths start: "/workspace" */
-	bool work_only;  /* no path may leave the workspace */
-	bool durable;    /* a write that has been told is there after a power cut */
+	struct str below; /* a directory in it where they start instead; empty = at its top */
+	bool work_only;   /* no path may leave the workspace */
+	bool durable;     /* a write that has been told is there after a power cut */
 	/* limits.read, limits.read_max and limits.write of the decision; 0 = as they are by default */
 	uint64_t read_bytes, read_max, write_max;
 	uint64_t deadline_ms;           /* of clock_mono_ms(); 0 or CLOCK_NEVER: the tool's own bound alone */

@@ -281,15 +281,6 @@ def test_a_damaged_registry_is_set_aside_and_what_lives_is_found_again(sessions)
     assert list(databases[0].parent.glob("registry.db.corrupt-*"))
 
 
-def test_from_another_directory_the_call_says_which_one_the_sandbox_has(sessions):
-    sessions.sh("true")
-    (sessions.cwd / "sub").mkdir()
-    sessions.give(sessions.cwd / "sub")
-    result = sessions.call("exec", "--", "true", status=126, cwd=sessions.cwd / "sub")
-    assert f"works on '{sessions.cwd}'" in result["message"] and f"--workspace {sessions.cwd}" in result["message"]
-    assert sessions.call("exec", "--", "pwd", cwd=sessions.cwd / "sub", session="agent:main:another")["ok"]
-
-
 def test_what_was_killed_is_lost_and_prune_forgets_it(sessions):
     sessions.sh("true")
     os.kill(sessions.listed()["agent:main:test"]["supervisor"], signal.SIGKILL)
