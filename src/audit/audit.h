@@ -7,6 +7,8 @@
  * never runs one that is not recorded. When it fails (disk full, lock held) nothing of the record is left, and the call
  * must not run. It is on the disk, and survives a power cut, after audit_sync().
  *
+ * A call whose process was killed before its audit_finished() is finished with the reason "lost" by the next who opens the log.
+ *
  * Refuses: a directory or file that others can enter, a handle of before a fork. Never holds a secret value: every text goes
  * through the redactor, and what a record may say is listed here.
  */

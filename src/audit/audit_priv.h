@@ -19,6 +19,8 @@ struct head {
 	char hash[SHA256_HEX];
 };
 
+#define AUDIT_HELD_MAX 64u /* calls under way of one handle that a kill would leave open */
+
 struct audit {
 	int dir, head_fd, log_fd; /* the head's file is also the lock: it is never renamed */
 	pid_t pid;
@@ -30,6 +32,12 @@ struct audit {
 	uint64_t dirty_since_ms; /* monotonic; 0 = clean */
 	const struct redactor *redactor;
 	uint64_t (*now_ms)(void);
+	int calls_fd; /* calls.c */
+	struct audit_held {
+		unsigned slot;
+		uint64_t seq; /* 0 = free */
+	} held[AUDIT_HELD_MAX];
+	unsigned n_held;
 };
 
 /* head.c */
@@ -46,6 +54,12 @@ struct recovery {
 	bool headless;
 };
 int recover(struct audit *a, int has_head, struct recovery *ret, struct err *e);
+
+/* calls.c: which calls are under way. What calls_begin() returns is given to calls_begun() with the number of the record, or 0 when there is none. */
+void calls_open(struct audit *a);
+int calls_begin(struct audit *a, const struct decision *d);
+void calls_begun(struct audit *a, int held, uint64_t seq);
+void calls_end(struct audit *a, uint64_t seq);
 
 /* append.c: one record. `body` is the inside of a JSON object, without "seq", "time", "pid", "prev" and "hash". */
 int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e);

@@ -42,6 +42,7 @@ int audit_open(const struct audit_opts *o, struct audit **ret, struct err *e)
 		.dir = FD_NONE,
 		.head_fd = FD_NONE,
 		.log_fd = FD_NONE,
+		.calls_fd = FD_NONE,
 		.pid = getpid(),
 		.max_file_bytes = o->max_file_bytes ? o->max_file_bytes : DEFAULT_FILE_BYTES,
 		.sync_ms = o->sync_ms ? o->sync_ms : 1000,
@@ -55,6 +56,7 @@ int audit_open(const struct audit_opts *o, struct audit **ret, struct err *e)
 	r = open_files(a, e);
 	if (r < 0)
 		return r;
+	calls_open(a);
 	*ret = TAKE_PTR(a);
 	return 0;
 }
@@ -67,6 +69,7 @@ struct audit *audit_close(struct audit *a)
 		return NULL;
 	if (a->pid == getpid())
 		(void)audit_sync(a, &ignored); /* nobody is left to tell; the lines are written */
+	(void)fd_close(a->calls_fd);
 	(void)fd_close(a->log_fd);
 	(void)fd_close(a->head_fd);
 	(void)fd_close(a->dir);

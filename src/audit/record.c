@@ -116,6 +116,8 @@ int audit_decided(struct audit *a, const struct decision *d, struct str walls, u
 		  struct err *e)
 {
 	_cleanup_(record_done) struct record r = { 0 };
+	uint64_t seq = 0;
+	int held, code;
 
 	record_init(&r, a, AUDIT_DECIDED);
 	jsonw_kz(&r.w, "verdict", enum_name(verdict_names, (int)d->verdict));
@@ -128,7 +130,12 @@ int audit_decided(struct audit *a, const struct decision *d, struct str walls, u
 	jsonw_kz(&r.w, "trust", enum_name(trust_names, (int)d->mode.trust));
 	put_where(&r, d, walls);
 	put_argv(&r, &d->tool.argv);
-	return record_append(&r, a, ret_seq, e);
+	held = calls_begin(a, d);
+	code = record_append(&r, a, &seq, e);
+	calls_begun(a, held, code < 0 ? 0 : seq);
+	if (ret_seq)
+		*ret_seq = seq;
+	return code;
 }
 
 static void put_denial(struct record *r, const struct denial *d)
@@ -159,6 +166,7 @@ static void put_denials(struct record *r, const struct audit_end *end)
 int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 {
 	_cleanup_(record_done) struct record r = { 0 };
+	int code;
 
 	record_init(&r, a, AUDIT_FINISHED);
 	jsonw_ku64(&r.w, "decided", end->decided);
@@ -175,7 +183,10 @@ int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 	jsonw_ku64(&r.w, "stderr_bytes", end->stderr_bytes);
 	jsonw_kbool(&r.w, "truncated", end->truncated);
 	put_denials(&r, end);
-	return record_append(&r, a, NULL, e);
+	code = record_append(&r, a, NULL, e);
+	if (code >= 0)
+		calls_end(a, end->decided);
+	return code;
 }
 
 int audit_event(struct audit *a, enum audit_kind kind, const char *what, const struct audit_field *f,

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a session tells about its calls afterwards: limits that were hit, and every refusal in the log. As root and as an ordinary user."""
 import json
+import os
+import signal
 
-from conftest import skip
+from conftest import skip, wait_until
 
 KEY = "agent:main:test"
 
@@ -48,3 +50,16 @@ def test_that_a_call_will_run_on_the_host_is_said_before_it_does(sessions):
     assert json.loads(out)["warnings"] == ["ran on the host, without any wall"] and err == ""
     assert sessions("call", "-q", "--session", KEY, "--text", "exec", "--", "true", status=0).err == ""
     assert sessions("call", "--session", KEY, "--text", "exec", "--", "true", status=0).err.count("host") == 1
+
+
+def test_a_call_whose_caller_is_killed_is_finished_as_lost_by_the_next_one(sessions):
+    call = sessions.spawn("call", "--session", KEY, "--sandbox", "light", "--stream", "exec", "--", "sh", "-c", "echo $$; exec sleep 4322")
+    assert call.stdout.readline()
+    [decided] = records(sessions, "decided")
+    os.kill(decided["pid"], signal.SIGKILL)
+    call.communicate(timeout=20)
+    assert records(sessions, "finished") == []
+    assert wait_until(lambda: sessions.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").find("sleep 4322") < 0)  # the supervisor ended it
+    lost = [r for r in records(sessions, "finished") if r["reason"] == "lost"]
+    assert [(r["decided"], r["request"], r["tool"]) for r in lost] == [(decided["seq"], decided["request"], "exec")]
+    assert len(records(sessions, "finished")) == len(records(sessions, "decided"))
