@@ -99,7 +99,7 @@ static struct layout layout_of(const struct ctx *x)
 static bool tier1_dir(struct ctx *x, struct str *ret)
 {
 	struct str agent = x->d->who.agent, chat = x->d->who.chat_id;
-	struct str leaf = scope_slug(x->a, x->d->who.session_key);
+	struct str leaf = workspace_slug(x, x->d->who.session_key);
 
 	if (!is_path_safe(agent) || (chat.n && !is_path_safe(chat)))
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, NULL,
@@ -125,7 +125,7 @@ static bool fill_dirs(struct ctx *x, const struct layout *l)
 		d->workspace = workspace_root(x); /* upstream's: with everybody's private workspace in it */
 	} else {
 		d->workspace =
-			path_join(x->a, workspace_root(x), scope_slug(x->a, scope_key(x, d->place.scope)));
+			path_join(x->a, workspace_root(x), workspace_slug(x, scope_key(x, d->place.scope)));
 	}
 	return true;
 }

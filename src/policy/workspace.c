@@ -6,7 +6,7 @@
 #include "policy/posture.h"
 #include "policy/session_key.h"
 
-enum { SLUG_TEXT = 32, SLUG_HASH = 8, WORKSPACE_HASH = 32 };
+enum { SLUG_TEXT = 32, SLUG_HASH = 8, OWN_HASH = 32, WORKSPACE_HASH = 32 };
 
 bool is_path_safe(struct str id)
 {
@@ -166,7 +166,7 @@ static bool has_workspace_part(struct str key)
 	return str_ends(key, mark);
 }
 
-struct str scope_slug(struct arena *a, struct str key)
+static struct str slug_of(struct arena *a, struct str key, int digits)
 {
 	char hex[SHA256_HEX], text[SLUG_TEXT];
 	struct str trimmed = str_trim(key);
@@ -179,8 +179,18 @@ struct str scope_slug(struct arena *a, struct str key)
 		return arena_printf(a, "workspace-%.*s", WORKSPACE_HASH, hex);
 	n = slug_text(trimmed, text);
 	if (n == 0)
-		return arena_printf(a, "session-%.*s", SLUG_HASH, hex);
-	return arena_printf(a, "%.*s-%.*s", (int)n, text, SLUG_HASH, hex);
+		return arena_printf(a, "session-%.*s", digits, hex);
+	return arena_printf(a, "%.*s-%.*s", (int)n, text, digits, hex);
+}
+
+struct str scope_slug(struct arena *a, struct str key)
+{
+	return slug_of(a, key, SLUG_HASH);
+}
+
+struct str workspace_slug(const struct ctx *x, struct str key)
+{
+	return slug_of(x->a, key, x->d->eff.compat == COMPAT_OPENCLAW_2026_9 ? SLUG_HASH : OWN_HASH);
 }
 
 static struct str concat(struct arena *a, struct str head, struct str tail)

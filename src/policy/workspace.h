@@ -21,6 +21,8 @@ struct str workspace_skills_dir(struct ctx *x);
 
 /* A name for a key that is safe as one part of a path and as part of a container's name. */
 struct str scope_slug(struct arena *a, struct str key);
+/* The name of a private workspace. Nobody finds a second key with the same, but where upstream's names have to be met. */
+struct str workspace_slug(const struct ctx *x, struct str key);
 
 /* The key of the sandbox in the registry: "shared", the session key, "agent:<id>"; with upstream's workspace part. */
 struct str scope_key(struct ctx *x, enum scope scope);
