@@ -110,6 +110,9 @@ void session_find_place(struct session *s, struct arena *a);
 /* What the caller should know of it; false when there is nothing. */
 bool session_elsewhere(const struct session *s, struct buf *out);
 
+/* live_sweep.c: empty directories of sandboxes that have ended; how many went. */
+int live_sweep(struct engine *g, struct err *e);
+
 /* setup.c: does nothing where the decision says so. ERR_UNAVAIL or ERR_LIMIT, and s->setup, when the sandbox must not be used. */
 int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e);
 uint64_t setup_ms(const struct decision *d); /* how long it may take; 0 = there is none */

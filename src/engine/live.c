@@ -269,5 +269,7 @@ int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void
 		n++;
 		r = o->dry ? (each ? each(ctx, &info) : 0) : end_one(&l, &info, "pruned", each, ctx, e);
 	}
+	if (r == 0 && !o->dry)
+		r = live_sweep(g, e);
 	return r < 0 ? r : n;
 }

@@ -242,6 +242,11 @@ static int make(struct making *m, const char *what, struct err *e)
 			      e); /* until there is one: whoever finds us dead takes over */
 
 	entry.socket = arena_printf(m->a, "%s/socket", m->dir);
+	/* It may have been swept away while we waited for the lock; one that was just used is not. */
+	if (r >= 0)
+		r = engine_session_dir(m->g, entry.key, m->dir, sizeof(m->dir), e);
+	if (r >= 0 && utimensat(AT_FDCWD, m->dir, NULL, AT_SYMLINK_NOFOLLOW) < 0)
+		r = err_sys(e, errno, "touch '%s'", m->dir);
 	if (r >= 0)
 		r = registry_put(m->reg, &entry, e);
 	if (r < 0)
