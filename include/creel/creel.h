@@ -130,12 +130,13 @@ struct creel_session_options {
 	const char *cgroup_parent; /* a directory to make cgroups in */
 	const char *const *env; /* NAME=value, or NAME with its value from the environment; for each call */
 	size_t n_env;
+	const char *output_limit; /* a program that writes more is ended */
 };
 #define CREEL_SESSION_INIT                                                                                  \
 	{                                                                                                   \
 		sizeof(struct creel_session_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
 			NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-			0                                                                                   \
+			0, NULL                                                                             \
 	}
 
 /* Decides who it is; the sandbox is found or made by the first call that needs it. The engine has to outlive it. */

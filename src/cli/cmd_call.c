@@ -49,6 +49,7 @@ static int fill_session(struct cli *cli, struct creel_session_options *o, struct
 		{ &cli->pids, "--pids", &o->pids },
 		{ &cli->cpus, "--cpus", &o->cpus },
 		{ &cli->disk, "--disk", &o->disk },
+		{ &cli->output_limit, "--output-limit", &o->output_limit },
 		{ &cli->scope, "--scope", &o->scope },
 		{ &cli->image, "--image", &o->image },
 		{ &cli->cgroup_parent, "--cgroup-parent", &o->cgroup_parent },

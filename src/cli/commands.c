@@ -88,6 +88,8 @@ static const struct arg_option common_options[] = {
 	{ .name = "cpus", .kind = ARG_TEXT, AT(cpus), .meta = "N", .help = "limit on processors, such as 0.5" }, \
 	{ .name = "disk", .kind = ARG_TEXT, AT(disk), .meta = "SIZE", \
 	  .help = "how much of the disk its changes and a single file may take, 10g unless given; 0 = no limit" }, \
+	{ .name = "output-limit", .kind = ARG_TEXT, AT(output_limit), .meta = "SIZE", \
+	  .help = "end the command when it has written more than so much, standard output and standard error together" }, \
 	{ .name = "cgroup-parent", .kind = ARG_TEXT, AT(cgroup_parent), .meta = "DIR", .hint = HINT_DIR, \
 	  .help = "make the sandbox's cgroup in this cgroup v2 directory: one's own, without processes" }, \
 	{ .name = "backend", .kind = ARG_TEXT, AT(backend), .meta = "NAME", .help = "backend to use: native, the only one in this build that runs commands" }, \
@@ -109,8 +111,6 @@ static const struct arg_option common_options[] = {
 
 static const struct arg_option run_options[] = {
 	BOX_OPTIONS
-	{ .name = "output-limit", .kind = ARG_TEXT, AT(output_limit), .meta = "SIZE",
-	  .help = "end the command when it has written more than so much, standard output and standard error together" },
 	{ .name = "tty", .letter = 't', .kind = ARG_FLAG, AT(tty),
 	  .help = "a terminal for all three streams of the command, whatever ours are, and what it prints there untouched" },
 	{ .name = "report", .kind = ARG_TEXT, AT(report), .meta = "FD|FILE", .hint = HINT_FILE,

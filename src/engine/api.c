@@ -172,6 +172,7 @@ static size_t add_flags(const struct creel_session_options *o, struct config_fla
 		{ "--pids", "limits.pids", o->pids },
 		{ "--cpus", "limits.cpus", o->cpus },
 		{ "--disk", "limits.disk", o->disk },
+		{ "--output-limit", "limits.output", o->output_limit },
 		{ "--scope", "backend.scope", o->scope },
 	};
 	size_t n = 0;

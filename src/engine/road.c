@@ -34,6 +34,7 @@ struct trip {
 	bool decided;
 	struct denial denials[2];
 	uint64_t stdout_bytes, stderr_bytes;
+	bool too_much; /* it wrote more than limits.output */
 };
 
 /* ---- asking ---- */
@@ -210,12 +211,20 @@ static int fill_env(struct trip *t, char *const *from, struct err *e)
 	return 0;
 }
 
+/* What is beyond limits.output is passed on to nobody, and the call is cancelled. */
 static int pass_output(void *ctx, int stream, struct str bytes)
 {
 	struct trip *t = ctx;
+	uint64_t max = t->d->limits.output, had = t->stdout_bytes + t->stderr_bytes;
 
+	if (max && bytes.n > max - (had < max ? had : max)) {
+		bytes.n = (size_t)(max - (had < max ? had : max));
+		t->too_much = true;
+	}
 	*(stream == 2 ? &t->stderr_bytes : &t->stdout_bytes) += bytes.n;
-	return t->o->output ? t->o->output(t->o->ctx, stream, bytes) : 0;
+	if (t->o->output && bytes.n && t->o->output(t->o->ctx, stream, bytes))
+		return 1;
+	return t->too_much;
 }
 
 static struct str search_path(const struct trip *t)
@@ -322,6 +331,13 @@ static void judge(struct trip *t, int r)
 	o->end = end->end;
 	if (end->ran)
 		look_for_limits(t);
+	if (t->too_much)
+		add_denial(t, (struct denial){ .operation = "write",
+					       .object = STR("standard output and standard error"),
+					       .verdict = "killed",
+					       .rule = STR("limits.output"),
+					       .layer = "creel",
+					       .hint = STR("--output-limit SIZE allows more") });
 	if (r < 0) {
 		(void)end_with_error(t, end->error[0] ? end->error : NULL);
 		if (end->exit)
@@ -334,6 +350,8 @@ static void judge(struct trip *t, int r)
 	o->exit = end->exit;
 	o->status = end->error[0] ? CALL_FAILED : CALL_OK;
 	o->error = end->error[0] ? end->error : NULL;
+	if (t->too_much && end->end.reason == BOX_CANCELLED)
+		o->error = "output_limit";
 }
 
 /* What the caller should know by then. The result begins its warnings with the same. */

@@ -63,3 +63,14 @@ def test_a_call_whose_caller_is_killed_is_finished_as_lost_by_the_next_one(sessi
     lost = [r for r in records(sessions, "finished") if r["reason"] == "lost"]
     assert [(r["decided"], r["request"], r["tool"]) for r in lost] == [(decided["seq"], decided["request"], "exec")]
     assert len(records(sessions, "finished")) == len(records(sessions, "decided"))
+
+
+def test_a_call_that_writes_more_than_its_output_limit_is_ended(sessions):
+    call = ["call", "--session", KEY, "--sandbox", "light", "--output-limit", "10000"]
+    got = sessions(*call, "exec", "--", "sh", "-c", "while :; do echo 0123456789; done").json
+    assert got["ok"] is False and got["error"] == "output_limit" and got["exit"] != 0
+    assert [(d["rule"], d["verdict"]) for d in got["denials"]] == [("limits.output", "killed")]
+    seen = sessions(*call, "--stream", "exec", "--", "sh", "-c", "while :; do echo 0123456789; done")
+    assert len(seen.out + seen.err) == 10000
+    assert sessions(*call, "exec", "--", "sh", "-c", "head -c 10000 /dev/zero | tr '\\0' x", status=0).json["stdoutBytes"] == 10000
+    assert records(sessions, "finished")[-1]["reason"] == "exited"

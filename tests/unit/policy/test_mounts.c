@@ -2,7 +2,6 @@
 #include "walls.h"
 
 #include "base/hash.h"
-
 #include "policy/workspace.h"
 
 #define GROUP "agent:main:telegram:group:1"
