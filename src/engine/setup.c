@@ -81,12 +81,13 @@ static int exit_of(const struct box_end *end)
 	return end->reason == BOX_SIGNALED ? 128 + end->value : end->value;
 }
 
-int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e)
+static int run(struct session *s, const struct decision *d, struct box *box, struct strs env, struct arena *a,
+	       struct err *e)
 {
 	struct str argv[] = { STR("/bin/sh"), STR("-lc"), d->eff.setup_command };
-	_cleanup_collected_ struct collected got = { 0 };
+	_cleanup_collected_ struct collected got; /* begun by collect_run(), whatever it returns */
 	struct collect_spec spec = { .call = { .argv = { .v = argv, .n = sizeof(argv) / sizeof(argv[0]) },
-					       .env = variables(d, a),
+					       .env = env,
 					       .cwd = d->workdir,
 					       .keep = true,
 					       .deadline_ms = setup_ms(d),
@@ -96,13 +97,8 @@ int setup_run(struct session *s, const struct decision *d, struct box *box, stru
 				     .err_max = OUTPUT_KEPT,
 				     .spill_dir = -1,
 				     .cancel_fd = s->cancel_fd };
-	int r;
+	int r = collect_run(box, &spec, &got, e);
 
-	if (!d->limits.run_setup)
-		return 0;
-	if (a->failed)
-		return err_set(e, ERR_LIMIT, "the environment is too large");
-	r = collect_run(box, &spec, &got, e);
 	s->setup = (struct setup_end){ .failed = true };
 	if (r < 0)
 		return err_wrap(e, "backend.setupCommand");
@@ -114,4 +110,14 @@ int setup_run(struct session *s, const struct decision *d, struct box *box, stru
 	s->setup.out = text_of(&got.out, a);
 	s->setup.err = text_of(&got.err, a);
 	return tell(&s->setup, &got.end, e);
+}
+
+int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e)
+{
+	struct strs env;
+
+	if (!d->limits.run_setup)
+		return 0;
+	env = variables(d, a);
+	return a->failed ? err_set(e, ERR_LIMIT, "the environment is too large") : run(s, d, box, env, a, e);
 }

@@ -60,9 +60,11 @@ TEST(a_shared_sandbox_has_a_directory_of_its_own_below_the_root)
 {
 	sandbox_all();
 	SAY(SCOPE, scope, SCOPE_SHARED);
-	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/home/u/.openclaw/sandboxes/shared-a4d26868"));
+	CHECK_STR(ask(GROUP, "exec")->workspace,
+		  STR("/home/u/.openclaw/sandboxes/shared-a4d26868017c0ccffe2efe50944ef421"));
 	w.r.facts.state_dir = STR("/var/lib/oc");
-	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/var/lib/oc/sandboxes/shared-a4d26868"));
+	CHECK_STR(ask(GROUP, "exec")->workspace,
+		  STR("/var/lib/oc/sandboxes/shared-a4d26868017c0ccffe2efe50944ef421"));
 	w.c.base.compat = COMPAT_OPENCLAW_2026_9;
 	CHECK_STR(ask(GROUP, "exec")->workspace, STR("/var/lib/oc/sandboxes"));
 }
