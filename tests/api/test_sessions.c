@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What sessions share and what they do not, and how long it lasts. */
+#include "base/sanitize.h"
 #include "lab.h"
 
 #include <time.h>
@@ -261,7 +262,7 @@ static void check_parts(const struct part p[static PARTS])
 			(void)fprintf(stderr, "part %zu: %d files, %ld KiB; at first %d, %ld\n", i, now.fds,
 				      now.kib, p[i].at_first.fds, p[i].at_first.kib);
 		MUST(now.fds <= p[i].at_first.fds);
-#ifndef __SANITIZE_ADDRESS__ /* it keeps what was freed for a while */
+#ifndef SANITIZE_ADDRESS_ON /* it keeps what was freed for a while */
 		MUST(now.kib - p[i].at_first.kib < 2048);
 #endif
 	}

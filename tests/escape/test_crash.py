@@ -12,30 +12,36 @@ import time
 import pytest
 from conftest import IS_ROOT, descendants, digest, family, stat_of, wait_until
 
-NAMESPACES = ["mnt", "net", "pid", "user", "ipc", "uts", "cgroup"]
+# Not mnt: to hold one would keep its mounts, and whoever is in it is in the others, too.
+NAMESPACES = ["net", "pid", "user", "ipc", "uts", "cgroup"]
 GROUPS = "/sys/fs/cgroup/*/creel-{0}-*", "/sys/fs/cgroup/creel-{0}-*", "/sys/fs/cgroup/*/*/creel-{0}-*"
 
 
 class Watch:
-    """Everything that one run of creel made, as far as the host can see it."""
+    """Everything that one run of creel made, as far as the host can see it. Its namespaces are held open: the kernel gives the number of
+    one that has gone to the next, which may be another test's."""
 
     def __init__(self, box, process):
         self.box, self.pid = box, process.pid
-        self.processes, self.spaces = {}, set()
+        self.processes, self.spaces, self.held = {}, set(), contextlib.ExitStack()
         self.ours = {n: os.readlink(f"/proc/self/ns/{n}") for n in NAMESPACES}
         self.look()
 
     def look(self):
         for d, begun in family(self.pid).items():
-            found = set()
+            found = {}
             for n in NAMESPACES:
                 with contextlib.suppress(OSError):
-                    ns = os.readlink(f"/proc/{d}/ns/{n}")
-                    if ns != self.ours[n]:
-                        found.add(ns)
+                    f = open(f"/proc/{d}/ns/{n}", "rb")
+                    found[os.readlink(f"/proc/self/fd/{f.fileno()}")] = f
             self.processes.setdefault(d, begun)
-            if (stat_of(d) or (0, 0, 0))[2] == begun:
-                self.spaces |= found
+            still = (stat_of(d) or (0, 0, 0))[2] == begun
+            for ns, f in found.items():
+                if still and ns not in self.spaces and ns not in self.ours.values():
+                    self.spaces.add(ns)
+                    self.held.enter_context(f)
+                else:
+                    f.close()
 
     def living(self):
         now = {p: stat_of(p) for p in self.processes}
@@ -70,7 +76,8 @@ def assert_gone(watch, before, groups=True, files=False):
     """groups=False: whoever would remove the cgroups was killed too. They are empty, and a later run sweeps them.
     files=True: somebody was left to remove the private directory, and there was nothing to keep."""
     assert wait_until(lambda: not watch.living(), 1), f"still running: {watch.living()}"
-    assert wait_until(lambda: not watch.entered(), 1), f"namespaces in use: {watch.entered()}"
+    with watch.held:
+        assert wait_until(lambda: not watch.entered(), 1), f"namespaces in use: {watch.entered()}"
     if groups:
         assert wait_until(lambda: not watch.groups(), 1), f"cgroups left: {watch.groups()}"
     for g in watch.groups():

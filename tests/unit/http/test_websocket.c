@@ -168,20 +168,18 @@ TEST(what_the_rfc_forbids_is_refused_with_its_code)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		_cleanup_buf_ struct buf b;
-
 		if (cases[i].want) {
 			check_run(cases[i].text, cases[i].from_client, cases[i].want);
 			continue;
 		}
 		/* How much of the text was given before depends on the cut; that it is refused does not. */
 		for (size_t step = 1; step <= cases[i].text.n; step++) {
+			_cleanup_buf_ struct buf b;
+
 			buf_init(&b, 4096);
 			run(cases[i].text, cases[i].from_client, step, &b);
 			CHECK_CASE(str_ends(buf_str(&b), STR("!1007")), "case %zu by %zu: %s", i, step, b.p);
-			buf_done(&b);
 		}
-		buf_init(&b, 1);
 	}
 }
 
