@@ -195,6 +195,8 @@ static bool have_keys(struct tty *t)
 {
 	if (!t->foreground || !t->in_open)
 		return false;
+	if (!t->term.controlled && !t->run->started)
+		return false; /* it would be echoed, and there may never be a command to read it */
 	if (!terminal_is_ours(&t->term)) {
 		t->term.raw = false; /* its modes are somebody else's */
 		return false;

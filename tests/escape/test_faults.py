@@ -23,7 +23,8 @@ WALLS_OPEN = {"openat2", "clone3", "fsopen", "fsconfig", "fsmount", "move_mount"
 CORE = {"test_files.py": ["e01_secrets", "e02", "e04", "e07", "e12_no", "e15", "e18"],
         "test_walls.py": ["e13", "e33_s16", "e42_s18", "e47_nobody", "e49"],
         "test_ipc.py": ["e55", "e59", "e63_there"],
-        "test_processes.py": ["e31_no", "e32_s20"]}
+        "test_processes.py": ["e31_no", "e32_s20"],
+        "test_terminal.py": ["tty_without_one"]}
 NAMES = " or ".join(n for names in CORE.values() for n in names)
 PART = [*[str(HERE / f) for f in CORE], "-k", f"({NAMES}) and not docker and not -rw and not -ro"]
 WHOLE = [str(HERE), "--ignore", str(HERE / "test_faults.py")]
