@@ -336,7 +336,7 @@ class Listener:
                     self.heard.append(self.socket.recv(100))
                     continue
                 peer, _ = self.socket.accept()
-                peer.settimeout(1)
+                peer.settimeout(5 * PATIENCE)
                 self.heard.append(peer.recv(100))
                 peer.close()
 

@@ -247,7 +247,7 @@ def test_e61_e62_e63_no_port_of_the_host_is_reached(box, listener):
         t, u = tcp.socket.getsockname()[1], udp.socket.getsockname()[1]
         said = box.control("ipc", f"tcp={address},{t}", f"mptcp={address},{t}", f"udp={address},{u}", absent={"EPROTONOSUPPORT"})
         before = (said.answers()[:2].count("DONE"), 1)
-        assert wait_until(lambda: (len(tcp.heard), len(udp.heard)) == before, 5), "the control was not heard"
+        assert wait_until(lambda: (len(tcp.heard), len(udp.heard)) == before, 5), (tcp.heard, udp.heard, before)
         box.refused("ipc", f"tcp={address},{t}", f"tcp_fast_open={address},{t}", f"mptcp={address},{t}", errors=NOT_THERE)
         box.attack("ipc", f"udp={address},{u}")  # to its own loopback: sent, and heard by nobody here
         assert (len(tcp.heard), len(udp.heard)) == before
