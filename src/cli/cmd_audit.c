@@ -104,6 +104,14 @@ static int find_log(struct cli *cli, char dir[static OWN_PATH_MAX], struct err *
 	return r;
 }
 
+/* What is to be shown, and of which log. */
+static int show_begin(struct show *s, struct cli *cli, char dir[static OWN_PATH_MAX], struct err *e)
+{
+	int r = show_init(s, cli, e);
+
+	return r < 0 ? r : find_log(cli, dir, e);
+}
+
 static int no_log(const struct cli *cli, const char *dir)
 {
 	_cleanup_buf_ struct buf text = { 0 };
@@ -122,10 +130,8 @@ int run_audit_show(struct cli *cli, struct err *e)
 	struct audit_verdict v;
 	struct audit_verify_opts o = { .each = show_record, .ctx = &s };
 	char dir[OWN_PATH_MAX];
-	int r = show_init(&s, cli, e);
+	int r = show_begin(&s, cli, dir, e);
 
-	if (r >= 0)
-		r = find_log(cli, dir, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (!is_there(dir))
@@ -215,10 +221,8 @@ int run_audit_follow(struct cli *cli, struct err *e)
 	_cleanup_(show_done) struct show s = { 0 };
 	_cleanup_(ring_done) struct ring last = { 0 };
 	char dir[OWN_PATH_MAX];
-	int r = show_init(&s, cli, e);
+	int r = show_begin(&s, cli, dir, e);
 
-	if (r >= 0)
-		r = find_log(cli, dir, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (!is_there(dir))

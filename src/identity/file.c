@@ -37,7 +37,8 @@ static bool same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-int idfile_read(struct idfile *f, char **ret, size_t *ret_n, struct err *e)
+/* 1 with its bytes, to be freed (NULL: there is no file); 0 when it is the one that was taken last. */
+static int read_changed(struct idfile *f, char **ret, size_t *ret_n, struct err *e)
 {
 	_cleanup_close_ int fd = private_file_open(f->dir, f->name, O_RDONLY);
 	int r;
@@ -58,10 +59,24 @@ int idfile_read(struct idfile *f, char **ret, size_t *ret_n, struct err *e)
 	return r < 0 ? err_sys(e, -r, "read '%s/%s'", f->path, f->name) : 1;
 }
 
-void idfile_taken(struct idfile *f)
+int idfile_load(struct idfile *f, struct arena *mine, idfile_parse *parse, void *ret, struct err *e)
 {
+	_cleanup_arena_ struct arena a = { 0 };
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+	int r = read_changed(f, &text, &n, e);
+
+	if (r <= 0)
+		return r;
+	arena_init(&a, IDFILE_ARENA);
+	if (text && parse(&a, (struct str){ text, n }, ret, e) < 0)
+		return err_wrap(e, "'%s'", f->path);
+	arena_done(mine);
+	*mine = a;
+	a = (struct arena){ 0 };
 	f->seen = f->found;
 	f->loaded = true;
+	return 1;
 }
 
 int idfile_lock(const struct idfile *f, struct err *e)

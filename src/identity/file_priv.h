@@ -2,6 +2,7 @@
 /* One private file in a private directory: read when it has changed, replaced in one step, by one writer at a time. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/fd.h"
 
@@ -19,10 +20,13 @@ struct idfile {
 
 int idfile_open(struct idfile *f, const char *dir, const char *name, size_t max_bytes, struct err *e);
 void idfile_done(struct idfile *f);
-/* 1 with its bytes, to be freed (NULL: there is no file); 0 when it is the one that was taken last. */
-int idfile_read(struct idfile *f, char **ret, size_t *ret_n, struct err *e);
-/* What was read last was understood. */
-void idfile_taken(struct idfile *f);
+/*
+ * 1 when it has changed: parse() has filled `ret`, whose memory is in `mine` and takes the place of what was there. Without a file `ret` stays as it is.
+ * 0 when it is the one that was taken last. On an error nothing changes.
+ */
+#define IDFILE_ARENA ((size_t)64 << 20)
+typedef int idfile_parse(struct arena *a, struct str text, void *ret, struct err *e);
+int idfile_load(struct idfile *f, struct arena *mine, idfile_parse *parse, void *ret, struct err *e);
 /* A descriptor that holds the lock. */
 int idfile_lock(const struct idfile *f, struct err *e);
 /* With the lock. What was taken is old then. */

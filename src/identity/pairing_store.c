@@ -9,8 +9,6 @@
 
 #include <sys/random.h>
 
-#define ARENA_BYTES ((size_t)64 << 20)
-
 struct pairing_store {
 	struct idfile file;
 	struct arena arena;
@@ -33,7 +31,7 @@ int pairing_store_open(const char *dir, struct pairing_store **ret, struct err *
 
 	if (!s)
 		return err_sys(e, ENOMEM, "pairing");
-	arena_init(&s->arena, ARENA_BYTES);
+	arena_init(&s->arena, IDFILE_ARENA);
 	if (idfile_open(&s->file, dir, PAIRING_FILE, PAIRING_FILE_MAX, e) < 0)
 		return -1;
 	*ret = TAKE_PTR(s);
@@ -45,25 +43,19 @@ const struct pairing *pairing_store_get(const struct pairing_store *s)
 	return &s->now;
 }
 
+static int parse(struct arena *a, struct str text, void *ret, struct err *e)
+{
+	return pairing_parse(a, text, PAIRING_FILE, ret, e);
+}
+
 int pairing_store_load(struct pairing_store *s, struct err *e)
 {
-	_cleanup_arena_ struct arena a = { 0 };
-	_cleanup_free_ char *text = NULL;
-	struct pairing p = { 0 };
-	size_t n = 0;
-	int r = idfile_read(&s->file, &text, &n, e);
+	struct pairing now = { 0 };
+	int r = idfile_load(&s->file, &s->arena, parse, &now, e);
 
-	if (r <= 0)
-		return r;
-	arena_init(&a, ARENA_BYTES);
-	if (text && pairing_parse(&a, (struct str){ text, n }, PAIRING_FILE, &p, e) < 0)
-		return err_wrap(e, "'%s'", s->file.path);
-	arena_done(&s->arena);
-	s->arena = a;
-	a = (struct arena){ 0 };
-	s->now = p;
-	idfile_taken(&s->file);
-	return 1;
+	if (r > 0)
+		s->now = now;
+	return r;
 }
 
 /* ---- changing ---- */
@@ -180,7 +172,7 @@ int pairing_ask(struct pairing_store *s, const struct pairing_ask *ask, char cod
 	struct pairing p;
 	int r = check_who(ask->channel, ask->user, e);
 
-	arena_init(&a, ARENA_BYTES);
+	arena_init(&a, IDFILE_ARENA);
 	if (r >= 0)
 		r = held = begin(s, &a, &p, e);
 	if (r < 0)
@@ -233,7 +225,7 @@ int pairing_approve(struct pairing_store *s, struct str code, struct str by, uin
 	size_t at = 0;
 	int r;
 
-	arena_init(&a, ARENA_BYTES);
+	arena_init(&a, IDFILE_ARENA);
 	r = held = begin(s, &a, &p, e);
 	if (r < 0)
 		return r;
@@ -265,7 +257,7 @@ int pairing_add(struct pairing_store *s, const struct pairing_sender *who, struc
 	struct pairing p;
 	int r = check_who(who->channel, who->user, e);
 
-	arena_init(&a, ARENA_BYTES);
+	arena_init(&a, IDFILE_ARENA);
 	if (r >= 0)
 		r = held = begin(s, &a, &p, e);
 	if (r < 0)
@@ -286,7 +278,7 @@ int pairing_revoke(struct pairing_store *s, struct str channel, struct str user,
 	size_t before;
 	int r;
 
-	arena_init(&a, ARENA_BYTES);
+	arena_init(&a, IDFILE_ARENA);
 	r = held = begin(s, &a, &p, e);
 	if (r < 0)
 		return r;

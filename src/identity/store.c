@@ -5,7 +5,6 @@
 
 #include <sys/random.h>
 
-#define ARENA_BYTES ((size_t)64 << 20)
 enum { USE_NOTE_MS = 60000 };
 
 struct token_store {
@@ -31,7 +30,7 @@ int token_store_open(const char *dir, struct token_store **ret, struct err *e)
 
 	if (!s)
 		return err_sys(e, ENOMEM, "tokens");
-	arena_init(&s->arena, ARENA_BYTES);
+	arena_init(&s->arena, IDFILE_ARENA);
 	r = idfile_open(&s->file, dir, TOKENS_FILE, TOKENS_FILE_MAX, e);
 	if (r < 0)
 		return r;
@@ -44,25 +43,19 @@ const struct tokens *token_store_tokens(const struct token_store *s)
 	return &s->tokens;
 }
 
+static int parse(struct arena *a, struct str text, void *ret, struct err *e)
+{
+	return tokens_parse(a, text, TOKENS_FILE, ret, e);
+}
+
 int token_store_load(struct token_store *s, struct err *e)
 {
-	_cleanup_arena_ struct arena a = { 0 };
-	_cleanup_free_ char *text = NULL;
-	struct tokens t = { 0 };
-	size_t n = 0;
-	int r = idfile_read(&s->file, &text, &n, e);
+	struct tokens now = { 0 };
+	int r = idfile_load(&s->file, &s->arena, parse, &now, e);
 
-	if (r <= 0)
-		return r;
-	arena_init(&a, ARENA_BYTES);
-	if (text && tokens_parse(&a, (struct str){ text, n }, TOKENS_FILE, &t, e) < 0)
-		return err_wrap(e, "'%s'", s->file.path);
-	arena_done(&s->arena);
-	s->arena = a;
-	a = (struct arena){ 0 };
-	s->tokens = t;
-	idfile_taken(&s->file);
-	return 1;
+	if (r > 0)
+		s->tokens = now;
+	return r;
 }
 
 /* ---- changing ---- */
@@ -153,7 +146,7 @@ int token_new(struct token_store *s, const struct token_opts *o, char out[static
 		return err_set(e, ERR_USAGE,
 			       "there is a token '" STR_FMT "' already: revoke it, or take another name",
 			       STR_ARG(o->name));
-	arena_init(&a, ARENA_BYTES);
+	arena_init(&a, IDFILE_ARENA);
 	place = room_for_one(&a, &s->tokens, o->now_ms, &t);
 	if (!place)
 		return err_set(e, ERR_LIMIT, "there are %d tokens already: revoke some", (int)TOKENS_MAX);
