@@ -168,21 +168,27 @@ static void put_others(struct jsonw *w)
 	}
 }
 
-int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *error)
+void engine_tools(struct buf *out)
 {
-	_cleanup_buf_ struct buf out = { 0 };
-	struct err e = { 0 };
 	struct jsonw w;
 
-	(void)c;
-	buf_init(&out, (size_t)4 << 20);
-	jsonw_init(&w, &out, 2);
+	jsonw_init(&w, out, 2);
 	jsonw_arr(&w);
 	for (size_t i = 0; i < tools_count(); i++)
 		tools_put_schema(tools_at(i), &w);
 	put_others(&w);
 	jsonw_arr_end(&w);
-	buf_putc(&out, '\n');
+	buf_putc(out, '\n');
+}
+
+int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *error)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct err e = { 0 };
+
+	(void)c;
+	buf_init(&out, (size_t)4 << 20);
+	engine_tools(&out);
 	*ret_json = api_text(&out);
 	if (!*ret_json) {
 		(void)err_set(&e, ERR_LIMIT, "out of memory");

@@ -154,6 +154,29 @@ static void find_library(void)
 		sandbox_look_beside(path);
 }
 
+int engine_forked(struct engine *g, struct err *e)
+{
+	if (g->audit || g->registry || g->warden_fd >= 0 || g->pool.n)
+		return err_set(e, ERR_BUG, "an engine that is in use cannot be forked");
+	return name_run(g, e);
+}
+
+const struct config *engine_config(const struct engine *g)
+{
+	return &g->config;
+}
+
+void engine_set_tokens(struct engine *g, struct token *v, size_t n)
+{
+	g->config.tokens = v;
+	g->config.n_tokens = n;
+}
+
+struct engine_counts engine_counts(const struct engine *g)
+{
+	return g->counts;
+}
+
 int engine_new(const struct engine_opts *o, struct engine **ret, struct err *e)
 {
 	_cleanup_(engine_freep) struct engine *g = calloc(1, sizeof(*g));
@@ -209,6 +232,11 @@ static int state_place(struct engine *g, const char *name, char *out, size_t siz
 
 static_assert(sizeof(STATE_AUDIT_FILE) == sizeof(AUDIT_FILE), "one name for the log");
 
+int engine_audit_dir(struct engine *g, char *out, size_t size, struct err *e)
+{
+	return state_audit(&g->state, &g->config, true, out, size, e);
+}
+
 int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 {
 	char path[PATH_LEN];
@@ -216,7 +244,7 @@ int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 	int r = 0;
 
 	if (!g->audit) {
-		r = state_audit(&g->state, &g->config, true, path, sizeof(path), e);
+		r = engine_audit_dir(g, path, sizeof(path), e);
 		if (r >= 0)
 			r = audit_open(&o, &g->audit, e);
 	}

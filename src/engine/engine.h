@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "backend/backend.h"
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "config/config.h"
@@ -38,11 +39,30 @@ DEFINE_CLEANUP(engine, engine_free)
 /* What waits for the disk: call counts, the log. */
 int engine_flush(struct engine *g, struct err *e);
 
+/*
+ * For servers. An engine that has opened nothing yet may be used in a child after a fork, once this was called there: it gets a name of its own, so that no
+ * two processes give the same id to calls. ERR_BUG when something is open.
+ */
+int engine_forked(struct engine *g, struct err *e);
+const struct config *engine_config(const struct engine *g);
+/* Who may call from outside, from now on: what request.token counts in. Borrowed; sessions that were opened with others are to be closed first. */
+void engine_set_tokens(struct engine *g, struct token *v, size_t n);
+/* The directory of the audit log, which is made when it is missing. */
+int engine_audit_dir(struct engine *g, char *out, size_t size, struct err *e);
+
+/* Sandboxes that stay, since the engine was made. */
+struct engine_counts {
+	uint64_t created, reused;
+	uint64_t recovered; /* made anew, because the one before was killed */
+};
+struct engine_counts engine_counts(const struct engine *g);
+
 /* ---- sessions ---- */
 
 struct session_opts {
+	/* A remote caller (guard, runner, api) is AUTH_TOKEN with the index of its token; any other is local, whatever auth says. */
 	struct request
-		who; /* of it: via, agent, session_key, session_id, channel, chat_id, user_id, sender, provider, model, trust and the flags */
+		who; /* of it: via, auth, token, agent, session_key, session_id, channel, chat_id, user_id, sender, provider, model, trust and the flags */
 	bool own;    /* the sandbox lives in this process and ends with the session */
 	const struct config_flag *flags; /* keys for this session alone */
 	size_t n_flags;
@@ -59,6 +79,7 @@ int session_decide(struct session *s, struct str tool, struct str args, struct b
 
 /* ---- one call ---- */
 
+enum { CALL_LAYERS_MAX = 4 };
 enum call_status { CALL_ERROR = 0, CALL_OK, CALL_FAILED, CALL_REFUSED, CALL_VERDICT };
 
 struct call_opts {
@@ -74,7 +95,14 @@ struct call_result {
 	enum call_status status;
 	int exit;
 	enum err_kind kind;
-	struct buf json; /* the caller's to end */
+	int sys_errno;  /* of what kind tells; 0 = none */
+	enum code code; /* CALL_REFUSED: what policy said */
+	char error[32]; /* the stable word of the JSON; empty = none */
+	bool ran;       /* a program ran, and `reason` is how it ended */
+	enum box_reason reason;
+	enum backend_id backend;
+	const char *layers[CALL_LAYERS_MAX]; /* of the denials; literals, NULL behind the last */
+	struct buf json;                     /* the caller's to end */
 };
 /* 0 with *ret whatever became of it; negative when there is not even a result. */
 int session_call(struct session *s, const struct call_opts *o, struct call_result *ret, struct err *e);
@@ -109,3 +137,11 @@ struct prune_opts {
 	int64_t idle_hours, max_age_days; /* negative = as configured */
 };
 int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);
+
+/* ---- what the log has ---- */
+
+/* Everything about one call or one session, without secrets; one of both is empty. */
+int engine_incident(struct engine *g, struct str request, struct str session, struct buf *out, struct err *e);
+
+/* The tools that exist, as creel_tools() tells them. */
+void engine_tools(struct buf *out);

@@ -31,6 +31,7 @@ struct engine {
 	uint64_t requests;         /* that were numbered here */
 	char run_id[24];           /* of this engine, in the ids that it makes */
 	struct pool pool;
+	struct engine_counts counts;
 	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 
@@ -107,6 +108,8 @@ int kept_end(struct engine *g, struct str key, const struct reg_proc *only, cons
 void session_place_init(struct session *s, const struct decision *d);
 /* Before a decision: the workspace of the sandbox that lives, unless one is in hand. `a` is of the call. */
 void session_find_place(struct session *s, struct arena *a);
+/* A tier-1 workspace is made when it is missing: for whoever owns the place where it goes. */
+int session_make_place(const struct decision *d, struct err *e);
 /* What the caller should know of it; false when there is nothing. */
 bool session_elsewhere(const struct session *s, struct buf *out);
 
@@ -119,9 +122,6 @@ uint64_t setup_ms(const struct decision *d); /* how long it may take; 0 = there 
 
 /* host.c */
 int host_open(struct str workdir, struct box **ret, struct err *e);
-
-/* incident.c: everything about one call or one session, without secrets; one of both is empty */
-int engine_incident(struct engine *g, struct str request, struct str session, struct buf *out, struct err *e);
 
 /* result.c */
 struct outcome {

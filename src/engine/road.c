@@ -474,6 +474,23 @@ static void record_end(struct trip *t)
 		(void)audit_finished(t->g->audit, &end, &ignored);
 }
 
+/* What of the result is told without its JSON. */
+static void tell_result(const struct trip *t, struct call_result *ret)
+{
+	const struct outcome *o = &t->out;
+	bool ran = o->status == CALL_OK || o->status == CALL_FAILED;
+
+	ret->kind = ran ? ERR_NONE : o->err.kind;
+	ret->sys_errno = ran ? 0 : o->err.sys_errno;
+	ret->code = o->status == CALL_REFUSED ? t->d->code : CODE_OK;
+	(void)snprintf(ret->error, sizeof(ret->error), "%s", o->error ? o->error : "");
+	ret->ran = o->has_usage;
+	ret->reason = o->end.reason;
+	ret->backend = t->d && o->status != CALL_REFUSED ? t->d->place.backend : BACKEND_NONE;
+	for (size_t i = 0; i < o->n_denials && i < CALL_LAYERS_MAX; i++)
+		ret->layers[i] = o->denials[i].layer;
+}
+
 static int travel(struct session *s, const struct call_opts *o, struct arena *a, struct call_result *ret,
 		  struct err *e)
 {
@@ -499,8 +516,7 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 		result_put(s, &t->out, &ret->json);
 		ret->status = t->out.status;
 		ret->exit = t->out.exit;
-		ret->kind =
-			t->out.status == CALL_OK || t->out.status == CALL_FAILED ? ERR_NONE : t->out.err.kind;
+		tell_result(t, ret);
 	} else {
 		*e = t->out.err;
 	}

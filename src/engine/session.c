@@ -17,12 +17,20 @@ static void keep(struct session *s, struct str *text)
 	*text = text->p ? arena_str(&s->arena, *text) : *text;
 }
 
+static bool is_local_via(enum via via)
+{
+	return via == VIA_CLI || via == VIA_LIBRARY;
+}
+
 static void keep_who(struct session *s, const struct request *who)
 {
 	struct request *r = &s->who;
 
 	*r = *who;
-	r->auth = AUTH_LOCAL;
+	if (is_local_via(r->via))
+		r->auth = AUTH_LOCAL;
+	else if (r->auth == AUTH_LOCAL)
+		r->auth = AUTH_INVALID;
 	r->tool = r->command = r->request_id = (struct str){ 0 };
 	r->argv = (struct strs){ 0 };
 	keep(s, &r->agent);
@@ -229,8 +237,10 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	build_signature(d, &want);
 	if (want.failed || d->place.key.n > REGISTRY_KEY_MAX)
 		return err_set(e, ERR_LIMIT, "the key of the sandbox is too long");
-	if (s->box && str_eq(buf_str(&want), buf_str(&s->made_for)) && still_there(s))
+	if (s->box && str_eq(buf_str(&want), buf_str(&s->made_for)) && still_there(s)) {
+		s->engine->counts.reused += s->kept;
 		return 0;
+	}
 	session_let_go(s);
 	b = ARENA_NEW(a, struct build);
 	if (!b)
@@ -238,7 +248,9 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	if (d->place.place == PLACE_HOST) {
 		r = host_open(s->follows || !d->workspace.n ? s->cwd : d->workspace, &s->box, e);
 	} else {
-		r = build_make(&in, a, &diags, b, e);
+		r = session_make_place(d, e);
+		if (r >= 0)
+			r = build_make(&in, a, &diags, b, e);
 		if (r >= 0)
 			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;

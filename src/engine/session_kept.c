@@ -35,6 +35,7 @@ struct making {
 	char dir[4096];
 	struct reg_lock lock;
 	bool locked;
+	bool killed; /* the one before was */
 };
 
 static void sleep_ms(unsigned ms)
@@ -352,6 +353,9 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	*ret_what = "created";
 	if (r < 0 && e->kind != ERR_NOTFOUND)
 		return r;
+	/* Who goes by itself takes its socket along. */
+	m->killed = r >= 0 && old.state != REG_STARTING && reg_proc_alive(&old.supervisor) == REG_GONE &&
+		    old.socket.n && access(old.socket.p, F_OK) == 0;
 	if (r < 0 || old.state != REG_READY || reg_proc_alive(&old.supervisor) != REG_ALIVE) {
 		*e = (struct err){ 0 };
 		return 0;
@@ -423,13 +427,20 @@ int kept_sandbox(struct session *s, const struct decision *d, struct build *b, s
 		r = engine_session_dir(s->engine, d->place.key, m.dir, sizeof(m.dir), e);
 	if (r >= 0)
 		r = use_old(&m, &what, e);
+	if (r > 0)
+		s->engine->counts.reused++;
 	if (r != 0)
 		return r < 0 ? r : 0;
 	r = take_lock(&m, name, e);
 	if (r == 0)
 		r = use_old(&m, &what, e); /* whoever had the lock before us may have made it */
-	if (r == 0)
+	if (r > 0)
+		s->engine->counts.reused++;
+	if (r == 0) {
 		r = make(&m, what, e);
+		if (r >= 0)
+			(*(m.killed ? &s->engine->counts.recovered : &s->engine->counts.created))++;
+	}
 	if (m.locked)
 		(void)registry_unlock(m.reg, &m.lock, &ignored);
 	return r < 0 ? r : 0;

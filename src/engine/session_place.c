@@ -6,7 +6,14 @@
  */
 #include "engine/engine_priv.h"
 
+#include "base/fd.h"
 #include "policy/posture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The rest of `path` below `dir`, empty when it is the same; false when it lies elsewhere. */
 static bool lies_in(struct str dir, struct str path, struct str *ret_rest)
@@ -72,4 +79,72 @@ bool session_elsewhere(const struct session *s, struct buf *out)
 	buf_put(out, s->cwd);
 	buf_puts(out, "'; --workspace says another, for another --session or after creel recreate");
 	return true;
+}
+
+/* ---- tier-1 workspaces ---- */
+
+/* Made with what is missing above it, to be passed through: the sandbox of root is another user. */
+static int open_root(struct str root, struct err *e)
+{
+	_cleanup_free_ char *z = NULL;
+	int fd;
+
+	if (str_dupz(root, &z) < 0)
+		return err_set(e, ERR_USAGE, "mounts.workspace.root: path holds a NUL byte");
+	fd = open(z, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (char *at = z + 1; fd < 0 && errno == ENOENT && *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(z, 0711) < 0 && errno != EEXIST)
+			return err_sys(e, errno, "create '%s'", z);
+		*at = '/';
+		errno = ENOENT;
+	}
+	if (fd < 0 && errno == ENOENT && (mkdir(z, 0711) == 0 || errno == EEXIST))
+		fd = open(z, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_sys(e, errno, "workspaces '%s'", z) : fd;
+}
+
+/* One more directory, and nothing but a directory, of whoever owns the one above. Takes `above`. */
+static int enter(int above, struct str name, struct str whole, struct err *e)
+{
+	_cleanup_close_ int dir = above, below = FD_NONE;
+	_cleanup_free_ char *z = NULL;
+	struct stat st;
+	bool made;
+
+	if (str_dupz(name, &z) < 0)
+		return err_set(e, ERR_USAGE, "workspace: path holds a NUL byte");
+	made = mkdirat(dir, z, 0700) == 0;
+	if (!made && errno != EEXIST)
+		return err_sys(e, errno, "create workspace '" STR_FMT "'", STR_ARG(whole));
+	below = openat(dir, z, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (below < 0 || fstat(dir, &st) < 0)
+		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(whole));
+	/* As root for somebody else: what is made in his place is his. */
+	if (made && getuid() == 0 && (st.st_uid || st.st_gid) && fchown(below, st.st_uid, st.st_gid) < 0)
+		return err_sys(e, errno, "give workspace '" STR_FMT "' to its owner", STR_ARG(whole));
+	return TAKE_FD(below);
+}
+
+int session_make_place(const struct decision *d, struct err *e)
+{
+	struct str root, agent, leaf;
+	int fd;
+
+	if (d->who.via != VIA_GUARD && d->who.via != VIA_RUNNER)
+		return 0;
+	/* <root>/<agent>/group_<chat>: the last two are our own words, checked by policy; the root is the operator's. */
+	if (!str_cut_last(d->workspace, '/', &root, &leaf) || !str_cut_last(root, '/', &root, &agent))
+		return err_set(e, ERR_BUG, "workspace '" STR_FMT "' has no root", STR_ARG(d->workspace));
+	fd = open_root(root, e);
+	if (fd >= 0)
+		fd = enter(fd, agent, d->workspace, e);
+	if (fd >= 0)
+		fd = enter(fd, leaf, d->workspace, e);
+	if (fd < 0)
+		return fd;
+	(void)fd_close(fd);
+	return 0;
 }
