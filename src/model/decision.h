@@ -6,7 +6,12 @@
 #pragma once
 
 #include "model/config.h"
+#include "model/dest.h"
 #include "model/request.h"
+
+/* Where a sandbox with a route finds its proxy: on its own loopback. */
+#define PROXY_PORT 3128
+#define PROXY_URL "http://127.0.0.1:3128"
 
 enum stage {
 	STAGE_IDENTITY = 0,
@@ -210,8 +215,10 @@ struct decision {
 	struct {
 		enum route route;
 		struct str network; /* none, bridge, a name */
-		struct strs hosts;  /* destinations the proxy lets through */
+		struct strs hosts;  /* destinations the proxy lets through, as text */
 		bool has_hosts;
+		const struct dest *dests; /* route internal: the same as `hosts`, with their addresses */
+		size_t n_dests;
 		bool twin; /* a second, networked sandbox exists for this session */
 	} net;
 

@@ -70,6 +70,20 @@ static bool put_base(struct ctx *x, size_t *cap)
 	       put_own(x, cap, STR("CREEL_WORKSPACE"), workspace);
 }
 
+/* Last, whatever was configured: there is one way out, and programs find it by these. Everything goes there, also "localhost". */
+static bool put_proxy(struct ctx *x, size_t *cap)
+{
+	static const struct str names[] = { { "http_proxy", 10 }, { "https_proxy", 11 }, { "all_proxy", 9 },
+					    { "HTTP_PROXY", 10 }, { "HTTPS_PROXY", 11 }, { "ALL_PROXY", 9 } };
+
+	if (x->d->net.route != ROUTE_INTERNAL)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!put_own(x, cap, names[i], STR(PROXY_URL)))
+			return false;
+	return put_own(x, cap, STR("no_proxy"), STR("")) && put_own(x, cap, STR("NO_PROXY"), STR(""));
+}
+
 static bool in_network_sandbox(const struct decision *d)
 {
 	return d->net.route == ROUTE_NETWORK || d->net.route == ROUTE_HOSTS || d->net.route == ROUTE_PRIMARY;
@@ -232,5 +246,7 @@ bool stage_env(struct ctx *x)
 	}
 	if (!put_base(x, &cap) || !put_vars(x, &cap, &s->env_set) || !put_named_secrets(x, &cap))
 		return false;
-	return !in_network_sandbox(x->d) || put_vars(x, &cap, &s->route_env);
+	if (in_network_sandbox(x->d) && !put_vars(x, &cap, &s->route_env))
+		return false;
+	return put_proxy(x, &cap);
 }

@@ -190,6 +190,32 @@ static void check_routes(struct lint *l, const struct lint_view *v)
 	}
 }
 
+/* The proxy dials addresses and asks nobody for names, so an entry without one reaches nothing. */
+static void check_internal(struct lint *l, const struct lint_view *v)
+{
+	const struct origin *o = &v->own->origin[OPT_INTERNAL_HOSTS];
+	struct str key = lint_key(l, v, "network.internal.hosts");
+
+	for (size_t i = 0; v->own->has[OPT_INTERNAL_HOSTS] && i < v->own->internal_hosts.n; i++) {
+		struct str entry = shown(v->own, OPT_INTERNAL_HOSTS, v->own->internal_hosts.v[i]);
+		struct dest d;
+		const char *wrong = dest_parse(v->own->internal_hosts.v[i], &d);
+
+		if (wrong) {
+			diag_add(l->d, SEVERITY_ERROR, "host_invalid", o, key, "'" STR_FMT "': %s",
+				 STR_ARG(entry), wrong);
+			diag_fix(l->d, "name[:port][=address[:port]], as in ollama:11434=127.0.0.1:11434");
+		} else if (!d.addr.n) {
+			diag_add(l->d, SEVERITY_INFO, "internal_host_without_address", o, key,
+				 "'" STR_FMT
+				 "' has no address, so calls to it are let through and reach nothing",
+				 STR_ARG(entry));
+			diag_fix(l->d, STR_FMT "%s=ADDRESS%s", STR_ARG(entry), d.port ? "" : ":PORT",
+				 d.port ? "" : ":PORT");
+		}
+	}
+}
+
 static void check_limits(struct lint *l, const struct lint_view *v)
 {
 	const struct settings *s = v->s;
@@ -319,6 +345,7 @@ void lint_walls(struct lint *l, const struct lint_view *v)
 	check_profile(l, v, OPT_APPARMOR_PROFILE, "backend.apparmorProfile", v->s->apparmor_profile);
 	check_setup(l, v);
 	check_routes(l, v);
+	check_internal(l, v);
 	check_limits(l, v);
 	check_optional_walls(l, v);
 	check_used(l, v);

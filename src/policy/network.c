@@ -8,6 +8,7 @@
  */
 #include "policy/policy_priv.h"
 #include "policy/posture.h"
+#include "policy/tier1.h"
 
 static const enum stage here = STAGE_NETWORK;
 
@@ -54,31 +55,26 @@ static bool route_none(struct ctx *x, const struct origin *o, const char *text)
 	return true;
 }
 
-/* The host of a URL that the tool stage has already found sound. */
-static struct str url_host(struct str url)
-{
-	struct str scheme, rest;
-	size_t n = 0;
-
-	if (!str_cut(url, ':', &scheme, &rest))
-		return (struct str){ 0 };
-	rest = str_from(rest, 2);
-	while (n < rest.n && !strchr("/:?#", rest.p[n]))
-		n++;
-	return (struct str){ .p = rest.p, .n = n };
-}
-
-/* S2-19: only what this very call names, not everything that is listed. */
-static struct strs hosts_of_curl(struct ctx *x)
+/* S2-19: only what this very call names, not everything that is listed. The tool stage has found every URL sound. */
+static bool dests_of_curl(struct ctx *x)
 {
 	struct strs argv = x->d->tool.argv;
+	struct dest *dests = ARENA_ARRAY(x->a, struct dest, argv.n);
 	struct str *hosts = ARENA_ARRAY(x->a, struct str, argv.n);
+	char text[DEST_TEXT_MAX];
 	size_t n = 0;
 
-	for (size_t i = 1; hosts && i < argv.n; i++)
-		if (url_host(argv.v[i]).n)
-			hosts[n++] = url_host(argv.v[i]);
-	return (struct strs){ .v = hosts, .n = n };
+	for (size_t i = 1; dests && hosts && i < argv.n; i++) {
+		if (!tier1_url_dest(&x->d->eff, argv.v[i], &dests[n]))
+			continue;
+		hosts[n] = arena_str(x->a, dest_text(&dests[n].host, dests[n].port, text));
+		n++;
+	}
+	x->d->net.dests = dests;
+	x->d->net.n_dests = n;
+	x->d->net.hosts = (struct strs){ .v = hosts, .n = n };
+	x->d->net.has_hosts = true;
+	return dests && hosts;
 }
 
 /* Tier 1: S2's internal network for curl, whose hosts the tool stage checked, and nothing for anybody else. */
@@ -94,8 +90,8 @@ static bool route_tier1(struct ctx *x)
 		return route_none(x, NULL, "capability net.internal is absent");
 	if (!check_name(x, OPT_INTERNAL_NAME, "network.internal.name", &network))
 		return false;
-	x->d->net.hosts = hosts_of_curl(x);
-	x->d->net.has_hosts = true;
+	if (!dests_of_curl(x))
+		return false;
 	set_route(x, ROUTE_INTERNAL, network, &s->origin[OPT_INTERNAL_HOSTS],
 		  STR("curl to a listed internal host"));
 	return true;

@@ -35,70 +35,74 @@ bool tier1_tool_allowed(const struct ctx *x, struct str canonical)
 
 /* --- curl: every argument is looked at (D2-1) --- */
 
-/* host, or host:port, of network.internal.hosts */
-static bool host_is_internal(const struct ctx *x, struct str host, struct str port)
+/*
+ * http(s)://host[:port][/…]; no user, no brackets, nothing that two parsers could read in two ways, and nothing that curl makes
+ * several URLs of: {a,b} and [1-9].
+ */
+static bool url_split(struct str url, struct dest_host *ret_host, uint16_t *ret_port)
 {
-	const struct strs hosts = x->d->eff.internal_hosts;
-	struct str h, p;
-
-	for (size_t i = 0; i < hosts.n; i++) {
-		struct str entry = str_trim(hosts.v[i]);
-
-		if (str_eq_nocase(entry, host))
-			return host.n > 0;
-		if (str_cut_last(entry, ':', &h, &p) && str_eq_nocase(h, host) && str_eq(p, port))
-			return true;
-	}
-	return false;
-}
-
-static bool is_plain_host(struct str host)
-{
-	for (size_t i = 0; i < host.n; i++) {
-		char c = host.p[i];
-		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-
-		if (!alnum && c != '-' && c != '.' && c != '_')
-			return false;
-	}
-	return host.n > 0;
-}
-
-/* http(s)://host[:port][/…]; no user, no brackets, nothing that two parsers could read in two ways. */
-static bool url_split(struct str url, struct str *ret_host, struct str *ret_port)
-{
-	struct str scheme, rest, host, port = { .p = "", .n = 0 };
-	uint64_t number;
+	struct str scheme, rest;
 	size_t end = 0;
+	bool tls;
 
-	if (!str_cut(url, ':', &scheme, &rest) || !str_starts(rest, STR("//")) ||
-	    !(str_eq_nocase(scheme, STR("http")) || str_eq_nocase(scheme, STR("https"))))
+	if (!str_cut(url, ':', &scheme, &rest) || !str_starts(rest, STR("//")))
+		return false;
+	tls = str_eq_nocase(scheme, STR("https"));
+	if (!tls && !str_eq_nocase(scheme, STR("http")))
 		return false;
 	for (size_t i = 0; i < rest.n; i++)
-		if ((unsigned char)rest.p[i] <= 0x20 || rest.p[i] == 0x7f || rest.p[i] == '\\')
+		if ((unsigned char)rest.p[i] <= 0x20 || rest.p[i] == 0x7f || strchr("\\{}[]", rest.p[i]))
 			return false;
 	rest = str_from(rest, 2);
 	while (end < rest.n && rest.p[end] != '/' && rest.p[end] != '?' && rest.p[end] != '#')
 		end++;
-	host = (struct str){ .p = rest.p, .n = end };
-	if (str_cut(host, ':', &host, &port) && (str_to_u64(port, 65535, &number) < 0 || number == 0))
-		return false;
-	*ret_host = host;
-	*ret_port = port;
-	return is_plain_host(host);
+	return dest_authority_parse((struct str){ .p = rest.p, .n = end }, tls ? 443 : 80, ret_host,
+				    ret_port);
+}
+
+/* An entry that says where the host is comes before one that only names it. */
+static bool find_internal(const struct settings *s, const struct dest_host *host, uint16_t port,
+			  struct dest *ret)
+{
+	bool found = false;
+	struct dest d;
+
+	for (size_t i = 0; i < s->internal_hosts.n; i++) {
+		if (dest_parse(s->internal_hosts.v[i], &d) || !dest_matches(&d, host, port) ||
+		    (found && !d.addr.n))
+			continue;
+		*ret = d;
+		found = true;
+		if (d.addr.n)
+			break;
+	}
+	ret->host = *host;
+	ret->port = port;
+	return found;
+}
+
+bool tier1_url_dest(const struct settings *s, struct str url, struct dest *ret)
+{
+	struct dest_host host;
+	uint16_t port;
+
+	return url_split(url, &host, &port) && find_internal(s, &host, port, ret);
 }
 
 static bool curl_url(struct ctx *x, struct str url)
 {
-	struct str host, port;
+	char text[DEST_TEXT_MAX];
+	struct dest_host host;
+	struct dest dest;
+	uint16_t port;
 
 	if (!url_split(url, &host, &port))
 		return deny(x, here, CODE_INVALID_URL, &builtin,
 			    "curl URL must be http(s) with hostname, not '" STR_FMT "'", STR_ARG(url));
-	if (!host_is_internal(x, host, port))
+	if (!find_internal(&x->d->eff, &host, port, &dest))
 		return deny(x, here, CODE_HOST_NOT_ALLOWED, &x->d->eff.origin[OPT_INTERNAL_HOSTS],
 			    "curl host not allowed: '" STR_FMT "' is not in network.internal.hosts",
-			    STR_ARG(host));
+			    STR_ARG(dest_text(&host, port, text)));
 	return true;
 }
 

@@ -12,3 +12,6 @@ bool tier1_tool_allowed(const struct ctx *x, struct str canonical);
 
 /* Checks d->tool.argv; denies with shell_denied, binary_denied, invalid_cmd, or one of curl's. */
 bool command_allowed(struct ctx *x);
+
+/* Where the URL leads: its host and port, and the address that network.internal.hosts has for them (n = 0: none). False when it is no such host's. */
+bool tier1_url_dest(const struct settings *s, struct str url, struct dest *ret);

@@ -835,4 +835,20 @@ TEST(two_agents_in_one_directory_are_told)
 	NOT_FOUND("agents_share_workspace");
 }
 
+TEST(an_internal_host_has_to_be_readable_and_should_have_an_address)
+{
+	walls_reset();
+	SAY(INTERNAL_HOSTS, internal_hosts, LIST("ollama:11434=127.0.0.1:11434"));
+	NOT_FOUND("host_invalid");
+	NOT_FOUND("internal_host_without_address");
+	SAY(INTERNAL_HOSTS, internal_hosts, LIST("ollama"));
+	FOUND("internal_host_without_address");
+	CHECK_STR(finding("internal_host_without_address")->fix, STR("ollama:PORT=ADDRESS:PORT"));
+	SAY(INTERNAL_HOSTS, internal_hosts, LIST("ollama:11434"));
+	FOUND("internal_host_without_address");
+	CHECK_STR(finding("internal_host_without_address")->fix, STR("ollama:11434=ADDRESS"));
+	SAY(INTERNAL_HOSTS, internal_hosts, LIST("meta=169.254.169.254"));
+	FOUND("host_invalid");
+}
+
 TEST_MAIN()

@@ -465,7 +465,53 @@ TEST(s2_18_curl_to_a_listed_host_gets_the_internal_network_and_that_host_alone)
 	CHECK_STR(w.d.net.network, STR("openclaw_sandbox_net"));
 	assert_true(w.d.net.has_hosts);
 	assert_int_equal(w.d.net.hosts.n, 1);
-	CHECK_STR(w.d.net.hosts.v[0], STR("ollama"));
+	CHECK_STR(w.d.net.hosts.v[0], STR("ollama:11434"));
+	assert_int_equal(w.d.net.n_dests, 1);
+	assert_int_equal(w.d.net.dests[0].addr.n, 0); /* nobody has said where it is, and nobody is asked */
+}
+
+TEST(s2_19_the_address_of_an_internal_host_is_the_one_that_was_configured)
+{
+	tier1();
+	SAY(INTERNAL_HOSTS, internal_hosts,
+	    LIST("ollama,ollama:11434=127.0.0.1:9000,rag=10.0.0.7,web:443=[fd00::1]:8443"));
+	assert_int_equal(route_of(ask_argv(GROUP, "curl http://ollama:11434/ http://RAG./x https://web/")),
+			 ROUTE_INTERNAL);
+	assert_int_equal(w.d.net.n_dests, 3);
+	CHECK_STR(w.d.net.hosts.v[0], STR("ollama:11434"));
+	CHECK_STR(w.d.net.hosts.v[1], STR("rag:80"));
+	CHECK_STR(w.d.net.hosts.v[2], STR("web:443"));
+	assert_int_equal(w.d.net.dests[0].addr_port, 9000);
+	assert_memory_equal(w.d.net.dests[0].addr.bytes, "\x7f\0\0\1", 4);
+	assert_int_equal(w.d.net.dests[1].addr_port, 80);
+	assert_memory_equal(w.d.net.dests[1].addr.bytes, "\x0a\0\0\7", 4);
+	assert_int_equal(w.d.net.dests[2].addr_port, 8443);
+	assert_int_equal(w.d.net.dests[2].addr.n, 16);
+}
+
+static struct str variable(const char *name)
+{
+	for (size_t i = 0; i < w.d.n_env; i++)
+		if (str_eq(w.d.env[i].name, str_z(name)))
+			return w.d.env[i].value;
+	return STR("(unset)");
+}
+
+TEST(only_the_internal_route_gets_the_variables_of_the_proxy_and_nothing_overrides_them)
+{
+	static const struct env_var own[] = {
+		{ .name = { "http_proxy", 10 }, .kind = ENV_LITERAL, .value = { "http://evil", 11 } }
+	};
+
+	tier1();
+	w.c.base.env_set = (struct env_vars){ .v = own, .n = 1 };
+	assert_int_equal(route_of(ask_argv(GROUP, "curl http://ollama/")), ROUTE_INTERNAL);
+	CHECK_STR(variable("http_proxy"), STR(PROXY_URL));
+	CHECK_STR(variable("HTTPS_PROXY"), STR(PROXY_URL));
+	CHECK_STR(variable("no_proxy"), STR(""));
+	w.c.base.env_set = (struct env_vars){ 0 };
+	assert_int_equal(route_of(ask_argv(GROUP, "python3 x.py")), ROUTE_NONE);
+	CHECK_STR(variable("http_proxy"), STR("(unset)"));
 }
 
 TEST(s2_17_every_other_tier1_call_reaches_nothing)

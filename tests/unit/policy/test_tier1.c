@@ -179,6 +179,45 @@ TEST(every_argument_of_curl_is_looked_at)
 		{ "http:/ollama/", CODE_INVALID_URL },
 		{ "http://ollama/a b", CODE_INVALID_URL },
 		{ "@/etc/passwd", CODE_INVALID_URL },
+		{ "--next", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "-K/etc/passwd", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--config", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--proxy", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "-x", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--noproxy", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--resolve", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--connect-to", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--url", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "--unix-socket", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "-d@/etc/passwd", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "-T", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "-fsSL", CODE_CURL_FLAG_NOT_ALLOWED },
+		{ "FILE:///etc/hostname", CODE_INVALID_URL },
+		{ "file://ollama/etc/hostname", CODE_INVALID_URL },
+		{ "gopher://ollama:11434/", CODE_INVALID_URL },
+		{ "http://ollama/{a,b}", CODE_INVALID_URL },
+		{ "http://ollama/[1-9]", CODE_INVALID_URL },
+		{ "http://ollama/?q={a}", CODE_INVALID_URL },
+		{ "http://user@ollama/", CODE_INVALID_URL },
+		{ "http://user:pw@ollama/", CODE_INVALID_URL },
+		{ "http://@ollama/", CODE_INVALID_URL },
+		{ "http://ollama:011434/", CODE_INVALID_URL },
+		{ "http://ollama:+80/", CODE_INVALID_URL },
+		{ "http://ollama:80:80/", CODE_INVALID_URL },
+		{ "http://ollama../", CODE_INVALID_URL },
+		{ "http://.ollama/", CODE_INVALID_URL },
+		{ "http://-ollama/", CODE_INVALID_URL },
+		{ "http://oll\xc3\xa4ma/", CODE_INVALID_URL },
+		{ "http://0x7f.1/", CODE_INVALID_URL },
+		{ "http://127.1/", CODE_INVALID_URL },
+		{ "http://2130706433/", CODE_INVALID_URL },
+		{ "http://0177.0.0.1/", CODE_INVALID_URL },
+		{ "http://127.0.0.1/", CODE_HOST_NOT_ALLOWED },
+		{ "http://169.254.169.254/", CODE_HOST_NOT_ALLOWED },
+		{ "http://ollama.localdomain/", CODE_HOST_NOT_ALLOWED },
+		{ " http://ollama/", CODE_INVALID_URL },
+		{ "http://ollama/\tx", CODE_INVALID_URL },
+		{ "http://ollama/\n", CODE_INVALID_URL },
 	};
 	WORLD(w);
 
@@ -194,6 +233,48 @@ TEST(every_argument_of_curl_is_looked_at)
 	assert_int_equal(RUN(w, STR("curl")), CODE_INVALID_URL);
 	assert_int_equal(RUN(w, STR("curl"), STR("-s")), CODE_INVALID_URL);
 	assert_int_equal(RUN(w, STR("curl"), STR("-m"), STR("x"), STR("http://ollama/")), CODE_INVALID_CMD);
+}
+
+TEST(an_internal_host_with_an_address_is_reached_on_its_port_alone)
+{
+	static const struct {
+		const char *url;
+		enum code code;
+	} t[] = {
+		{ "http://ollama:11434/", CODE_OK },
+		{ "HTTP://OLLAMA:11434/", CODE_OK },
+		{ "http://ollama.:11434/", CODE_OK },
+		{ "https://ollama:11434/", CODE_OK },
+		{ "http://ollama/", CODE_HOST_NOT_ALLOWED },
+		{ "http://ollama:80/", CODE_HOST_NOT_ALLOWED },
+		{ "http://ollama:8080/", CODE_HOST_NOT_ALLOWED },
+		{ "http://rag/", CODE_OK },
+		{ "http://rag:80/", CODE_OK },
+		{ "https://rag/", CODE_HOST_NOT_ALLOWED },
+		{ "http://chroma:8000/", CODE_OK },
+		{ "http://chroma:9000/", CODE_HOST_NOT_ALLOWED },
+	};
+	WORLD(w);
+
+	as_guard(w);
+	w->c.base.internal_hosts =
+		KEEP(w, STR("ollama:11434=127.0.0.1:9000"), STR("rag=10.0.0.1"), STR("chroma=10.0.0.2:8000"));
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		enum code code = RUN(w, STR("curl"), str_z(t[i].url));
+
+		CHECK_CASE(code == t[i].code, "'%s': %s", t[i].url, code_word(code));
+	}
+}
+
+TEST(an_entry_that_cannot_be_read_lets_nobody_through)
+{
+	WORLD(w);
+
+	as_guard(w);
+	w->c.base.internal_hosts =
+		KEEP(w, STR("ollama=localhost"), STR("*"), STR("*.ollama"), STR("=1.2.3.4"));
+	assert_int_equal(RUN(w, STR("curl"), STR("http://ollama/")), CODE_HOST_NOT_ALLOWED);
+	assert_int_equal(RUN(w, STR("curl"), STR("http://a.ollama/")), CODE_HOST_NOT_ALLOWED);
 }
 
 TEST(without_internal_hosts_curl_reaches_nobody)
