@@ -211,6 +211,7 @@ static int hear(struct native *n, bool wait, struct box_event *ret, struct serve
 	if (r < 0)
 		return r;
 	if (w.kind == WARM_SANDBOX) {
+		(void)fd_close(w.fd);
 		native_why(&w.report, &n->why);
 		return 0;
 	}
@@ -378,6 +379,13 @@ static const struct box_ops native_ops = { .name = "native",
 					   .stat = native_stat,
 					   .stop = native_stop,
 					   .close = native_close };
+
+int native_take_listener(struct box *b)
+{
+	struct native *n = native_of(b);
+
+	return b->ops == &native_ops ? TAKE_FD(n->warm.listener) : FD_NONE;
+}
 
 static int start(struct native *n, const struct native_spec *spec, struct err *e)
 {

@@ -77,6 +77,7 @@ struct profile {
 	uint64_t pids, memory, open_files, tmpfs, disk; /* disk: 0 = no limit */
 	double cpus;
 
+	uint16_t proxy_port;   /* of its loopback: a socket that listens there is passed out; 0 = none */
 	bool time_optional;    /* policy can do without clocks of its own */
 	uint32_t landlock_abi; /* 0 = the kernel has none */
 	uint64_t crash_at;     /* tests */

@@ -21,6 +21,7 @@ static const char *const step_names[] = {
 	[STEP_KEYRING] = "keyring",     [STEP_CHDIR] = "chdir",         [STEP_LANDLOCK] = "landlock",
 	[STEP_LANDLOCK_RULE] = "landlock-rule", [STEP_LANDLOCK_SELF] = "landlock-enter",
 	[STEP_CAPS] = "capabilities",   [STEP_NO_NEW_PRIVS] = "no-new-privs", [STEP_SECCOMP] = "seccomp",
+	[STEP_LISTEN] = "listen",
 };
 static_assert(sizeof(step_names) / sizeof(step_names[0]) == STEP_COUNT_, "every step has a name");
 
@@ -134,6 +135,9 @@ static void put_step(struct buf *out, const struct plan_view *v, const struct st
 		break;
 	case STEP_RLIMIT:
 		buf_printf(out, " %" PRIu64, s->y);
+		break;
+	case STEP_LISTEN:
+		buf_printf(out, " 127.0.0.1:%" PRIu64, s->x);
 		break;
 	case STEP_SECCOMP:
 		buf_printf(out, " %" PRIu64 " instructions", s->x);

@@ -49,6 +49,8 @@ static bool step_valid(const struct plan_view *v, const struct step *s)
 		return false;
 	if (s->kind == STEP_TTY && s->y != 0 && s->y != TTY_MODES_BYTES)
 		return false;
+	if (s->kind == STEP_LISTEN)
+		return s->x > 0 && s->x <= UINT16_MAX;
 	if (s->kind == STEP_FILE || s->kind == STEP_TTY)
 		return plan_bytes(v, s->b, s->y).p;
 	if (s->kind == STEP_SECCOMP)

@@ -299,6 +299,8 @@ int plan_add_steps(struct plan_build *b, struct err *e)
 	(void)plan_add(b, STEP_NO_NEW_PRIVS, STR(""), STR(""));
 	add_landlock(b);
 	(void)plan_add(b, STEP_NET, STR(""), STR("")); /* late: the longer it is made beside us, the better */
+	if (p->proxy_port)
+		add_x(b, STEP_LISTEN, STR(""), p->proxy_port, 0);
 	add_x(b, STEP_CAPS, STR(""), kept_caps(p), 0);
 	return add_filter(b, e);
 }

@@ -208,6 +208,7 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 				 .tty = in->tty,
 				 .private_dir = in->private_dir,
 				 .private_stays = in->private_stays,
+				 .proxy_port = d->net.route == ROUTE_INTERNAL ? PROXY_PORT : 0,
 				 .hostname = STR("sandbox") };
 	if (!in->serve && (in->argv.n == 0 || in->argv.v[0].n == 0))
 		return err_set(e, ERR_USAGE, "no command");

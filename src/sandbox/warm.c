@@ -31,6 +31,7 @@ int warm_fd(const struct warm *w)
 
 void warm_done(struct warm *w)
 {
+	(void)fd_close(w->listener);
 	sandbox_done(&w->box);
 	*w = WARM_NONE;
 }
@@ -88,7 +89,7 @@ int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e)
 	if (m.msg_controllen >= sizeof(struct cmsghdr) && c.h.cmsg_type == SCM_RIGHTS)
 		memcpy(&ret->fd, CMSG_DATA(&c.h), sizeof(int));
 	r = unpack(w, (size_t)n, ret, e);
-	if (r < 0 || ret->kind == WARM_SANDBOX)
+	if (r < 0 || (ret->kind == WARM_SANDBOX && ret->report.msg != MSG_LISTEN))
 		ret->fd = fd_close(ret->fd);
 	return r;
 }
@@ -104,6 +105,8 @@ int warm_ready(struct warm *w, struct err *e)
 			return r;
 		if (r == 0)
 			return err_set(e, ERR_UNAVAIL, "the sandbox ended before its walls stood");
+		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_LISTEN && w->listener < 0)
+			w->listener = TAKE_FD(ev.fd);
 		(void)fd_close(ev.fd);
 		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_FAILED)
 			return err_sys(e, ev.report.err, "%s", ev.report.what);

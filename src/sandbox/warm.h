@@ -13,10 +13,11 @@
 struct warm {
 	struct sandbox box;
 	uint64_t last_id;
-	struct warden_report ready;               /* MSG_READY: which walls held; after warm_ready() */
+	struct warden_report ready; /* MSG_READY: which walls held; after warm_ready() */
+	int listener; /* after warm_ready(): the socket of profile.proxy_port, ours; negative = none */
 	struct serve_item heard[SERVE_CALLS_MAX]; /* with the last event */
 };
-#define WARM_NONE ((struct warm){ .box = SANDBOX_NONE })
+#define WARM_NONE ((struct warm){ .box = SANDBOX_NONE, .listener = -EBADF })
 
 struct warm_call {
 	struct strs argv, env; /* NAME=value */
@@ -42,7 +43,7 @@ struct warm_event {
 	enum warm_kind kind;
 	struct warden_report report;
 	struct serve_event event;
-	int fd;                         /* SERVE_PTY; the receiver's to close */
+	int fd;                         /* SERVE_PTY, or MSG_LISTEN; the receiver's to close */
 	const struct serve_item *items; /* of SERVE_LIST, until the next event */
 	size_t n_items;
 };

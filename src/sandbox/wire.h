@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC 0x6e616c70u /* "plan" */
-#define PLAN_VERSION 5u
+#define PLAN_VERSION 6u
 #define PLAN_MAX_BYTES (4u << 20)
 #define PLAN_MAX_STEPS 512u
 #define PLAN_MAX_ARGS 65536u /* arguments, and variables */
@@ -79,7 +79,8 @@ enum step_kind {
 	STEP_LANDLOCK,      /* x = handled file access, y = scoped; opens the rule set */
 	STEP_LANDLOCK_RULE, /* a = path, x = rights */
 	STEP_LANDLOCK_SELF,
-	STEP_NET,  /* into the network namespace that was made meanwhile, with loopback up */
+	STEP_NET, /* into the network namespace that was made meanwhile, with loopback up */
+	STEP_LISTEN, /* x = port: a socket that listens there, on its loopback alone; it goes to creel, and nobody inside has it */
 	STEP_CAPS, /* x = what pid 1 keeps for itself */
 	STEP_NO_NEW_PRIVS,
 	STEP_SECCOMP, /* b = offset of struct sock_filter[x] */
@@ -188,6 +189,7 @@ enum warden_msg {
 	MSG_SKIPPED, /* an optional source is missing: value = step */
 	MSG_TTY,     /* carries the master's fd */
 	MSG_STOPPED, /* value = the signal that stopped the payload; said once, until MSG_CONTINUE; only with a terminal */
+	MSG_LISTEN, /* carries the socket of STEP_LISTEN */
 	/* creel -> warden */
 	MSG_SIGNAL,   /* value = signal */
 	MSG_CONTINUE, /* after MSG_STOPPED; value = 1: the terminal is the payload's, 0: it is nobody's */

@@ -20,6 +20,7 @@ static step_fn *const run[STEP_COUNT_] = {
 	[STEP_RLIMIT] = do_rlimit,     [STEP_KEYRING] = do_keyring,   [STEP_CHDIR] = do_chdir,       [STEP_LANDLOCK] = do_landlock,
 	[STEP_LANDLOCK_RULE] = do_landlock_rule, [STEP_LANDLOCK_SELF] = do_landlock_self,
 	[STEP_CAPS] = do_caps,         [STEP_NO_NEW_PRIVS] = do_no_new_privs, [STEP_SECCOMP] = do_seccomp,
+	[STEP_LISTEN] = do_listen,
 };
 /* clang-format on */
 

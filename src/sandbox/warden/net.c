@@ -11,7 +11,9 @@
 #include <linux/sockios.h>
 
 #define AF_INET_ 2
+#define SOCK_STREAM_ 1
 #define SOCK_DGRAM_ 2
+#define LISTEN_BACKLOG 64
 #define SOCK_CLOEXEC_ 02000000
 
 static const char *doing; /* the report belongs to the other task */
@@ -98,4 +100,35 @@ long do_net(struct warden *w, const struct step *s)
 	if (r < 0)
 		text_put(w->report.what, sizeof(w->report.what), &at, doing);
 	return r;
+}
+
+#define INADDR_LOOPBACK_ "\x7f\0\0\1"
+
+struct sockaddr_in_ {
+	uint16_t family;
+	unsigned char port[2], addr[4], zero[8];
+};
+
+/* Whoever has it answers what is connected to in here, from outside; nothing of what is outside can be reached but what it answers. */
+long do_listen(struct warden *w, const struct step *s)
+{
+	struct warden_report m = { .msg = MSG_LISTEN };
+	struct sockaddr_in_ at = { .family = AF_INET_,
+				   .port = { (unsigned char)(s->x >> 8), (unsigned char)s->x } };
+	long fd = SYS3(socket, AF_INET_, SOCK_STREAM_ | SOCK_CLOEXEC_, 0), r = fd;
+	size_t n = 0;
+
+	memcpy(at.addr, INADDR_LOOPBACK_, sizeof(at.addr));
+	if (r >= 0)
+		r = SYS3(bind, fd, &at, sizeof(at));
+	if (r >= 0)
+		r = SYS2(listen, fd, LISTEN_BACKLOG);
+	if (r >= 0)
+		r = control_send(&m, (int)fd);
+	if (fd >= 0)
+		SYS1(close, fd);
+	if (r < 0)
+		text_put(w->report.what, sizeof(w->report.what), &n,
+			 "listen for what wants to go to the proxy");
+	return r < 0 ? r : 0;
 }

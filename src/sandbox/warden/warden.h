@@ -162,8 +162,8 @@ long time_unshare(struct warden *w);
 typedef long step_fn(struct warden *w, const struct step *s);
 step_fn do_root, do_dir, do_link, do_file, do_bind, do_scratch, do_overlay, do_sealed, do_proc, do_mask,
 	do_readonly, do_devpts, do_seal, do_pivot;
-step_fn do_tty, do_hostname, do_net, do_rlimit, do_keyring, do_chdir, do_landlock, do_landlock_rule,
-	do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
+step_fn do_tty, do_hostname, do_net, do_listen, do_rlimit, do_keyring, do_chdir, do_landlock,
+	do_landlock_rule, do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
 
 /* net.c, mounts.c: tasks beside us, before the plan is there */
 void net_begin(struct warden *w);

@@ -97,6 +97,7 @@ TEST(every_wall_is_in_the_digest)
 	CHANGE(cpus, 0.5, true, false);
 	CHANGE(masking, true, true, false);
 	CHANGE(time_optional, true, true, false);
+	CHANGE(proxy_port, 3128, true, false);
 	CHANGE(landlock_abi, 0, true, false);
 	CHANGE(n_mounts, 0, false, true);
 }

@@ -29,6 +29,8 @@ struct served {
 	int warden;
 };
 
+static uint16_t served_proxy; /* where a socket for a proxy listens; 0 = nowhere */
+
 static inline void served_plan(struct buf *plan)
 {
 	static struct profile p;
@@ -49,6 +51,7 @@ static inline void served_plan(struct buf *plan)
 	m[0].idmap = false; /* it is only read, and may lie anywhere */
 	p.argv = p.env = (struct strs){ 0 };
 	p.serve = true;
+	p.proxy_port = served_proxy;
 	p.pids = 400;
 	buf_init(plan, PLAN_MAX_BYTES);
 	if (plan_build(&p, plan, &e) < 0) {

@@ -112,9 +112,9 @@ TEST(plan_builds_the_tree_then_seals_it_then_leaves_the_host)
 
 /* Kinds that appear once, in the order in which they must appear. */
 static const enum step_kind order[] = {
-	STEP_ROOT,     STEP_DEVPTS,        STEP_PROC,    STEP_SEAL,  STEP_PIVOT,
-	STEP_TTY,      STEP_HOSTNAME,      STEP_KEYRING, STEP_CHDIR, STEP_NO_NEW_PRIVS,
-	STEP_LANDLOCK, STEP_LANDLOCK_SELF, STEP_NET,     STEP_CAPS,  STEP_SECCOMP,
+	STEP_ROOT,     STEP_DEVPTS,  STEP_PROC,  STEP_SEAL,         STEP_PIVOT,    STEP_TTY,
+	STEP_HOSTNAME, STEP_KEYRING, STEP_CHDIR, STEP_NO_NEW_PRIVS, STEP_LANDLOCK, STEP_LANDLOCK_SELF,
+	STEP_NET,      STEP_LISTEN,  STEP_CAPS,  STEP_SECCOMP,
 };
 
 TEST(plan_takes_its_walls_in_the_one_right_order)
@@ -123,6 +123,7 @@ TEST(plan_takes_its_walls_in_the_one_right_order)
 	int last = -1;
 
 	w.p.tty.streams = 7;
+	w.p.proxy_port = 3128;
 	world_build(&w);
 	for (size_t i = 0; i < LEN(order); i++) {
 		int at = find_step(&w.v, 0, order[i], NULL);
@@ -152,6 +153,18 @@ TEST(plan_sets_limits_before_capabilities_go_and_rules_between_open_and_enter)
 		if (kind == STEP_RLIMIT)
 			assert_true(i < caps);
 	}
+}
+
+TEST(plan_listens_for_a_proxy_only_when_asked)
+{
+	WORLD(w);
+	WORLD(other);
+
+	world_build(&w);
+	assert_int_equal(find_step(&w.v, 0, STEP_LISTEN, NULL), -1);
+	other.p.proxy_port = 3128;
+	world_build(&other);
+	assert_int_equal(plan_step(&other.v, (uint32_t)find_step(&other.v, 0, STEP_LISTEN, NULL)).x, 3128);
 }
 
 TEST(plan_has_a_terminal_only_when_asked)

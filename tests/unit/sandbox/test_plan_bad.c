@@ -260,6 +260,14 @@ static void spoil_count(struct step *s)
 {
 	s->x = UINT64_MAX / 8 + 1; /* times eight is eight */
 }
+static void spoil_port(struct step *s)
+{
+	s->x = 65536;
+}
+static void spoil_no_port(struct step *s)
+{
+	s->x = 0;
+}
 static void spoil_align(struct step *s)
 {
 	s->b += 4;
@@ -270,7 +278,10 @@ TEST(plan_step_that_points_outside_is_no_step)
 	WORLD(w);
 
 	w.p.tty.streams = 7;
+	w.p.proxy_port = 3128;
 	world_build(&w);
+	check_bad_step(&w, STEP_LISTEN, spoil_port);
+	check_bad_step(&w, STEP_LISTEN, spoil_no_port);
 	check_bad_step(&w, STEP_TTY, spoil_b);
 	check_bad_step(&w, STEP_TTY, spoil_length);
 	check_bad_step(&w, STEP_BIND, spoil_kind);

@@ -2,6 +2,9 @@
 /* Calls into a sandbox that stays: what they get, how they end, and that they end whole and alone. */
 #include "served.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #define WITH_SERVED(name)                                          \
 	static void name##_body(struct served *s);                 \
 	TEST(warm_##name)                                          \
@@ -19,6 +22,57 @@ WITH_SERVED(calls_run_and_say_how_they_ended)
 		s, "grep -E '^(Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status | tr -d ' \t\n'",
 		0,
 		"CapPrm:0000000000000000CapEff:0000000000000000CapBnd:0000000000000000CapAmb:0000000000000000NoNewPrivs:1Seccomp:2");
+}
+
+WITH_SERVED(nothing_listens_where_no_proxy_is_wanted)
+{
+	MUST(s->warm.listener < 0);
+	check_run(s, "bash -c ': < /dev/tcp/127.0.0.1/3128' 2>/dev/null && echo open; true", 0, "");
+}
+
+/* Somebody outside who answers one connection. */
+static void answer_one(int listener)
+{
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (pid == 0) {
+		int fd = accept(listener, NULL, NULL);
+
+		(void)!write(fd, "from outside\n", 13);
+		_exit(0);
+	}
+}
+
+static void proxy_body(struct served *s)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof(at);
+	int host = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	MUST(s->warm.listener >= 0 && getsockname(s->warm.listener, (struct sockaddr *)&at, &n) == 0);
+	MUST(at.sin_addr.s_addr == htonl(INADDR_LOOPBACK) && ntohs(at.sin_port) == served_proxy);
+	/* the same address outside is another one */
+	MUST(connect(host, (struct sockaddr *)&at, n) < 0 && errno == ECONNREFUSED);
+	(void)close(host);
+	answer_one(s->warm.listener);
+	check_run(s, "bash -c 'cat < /dev/tcp/127.0.0.1/31288'", 0, "from outside\n");
+	/* nobody inside holds it, can take its place, or has another way out */
+	check_run(s, "ls /proc/self/fd | wc -l", 0, "4\n");
+	check_run(s, "bash -c ': < /dev/tcp/192.0.2.1/80' 2>&1 | grep -q unreachable && echo no", 0, "no\n");
+	check_run(
+		s,
+		"python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 31288))' 2>&1 | grep -c 'in use'",
+		0, "1\n");
+	s->warm.listener = (close(s->warm.listener), -1);
+	check_run(s, "bash -c ': < /dev/tcp/127.0.0.1/31288' 2>&1 | grep -q refused && echo no", 0, "no\n");
+}
+
+TEST(warm_a_socket_that_listens_inside_is_answered_from_outside_alone)
+{
+	served_proxy = 31288;
+	FOR_EACH_USER(user) served_run(user, proxy_body);
+	served_proxy = 0;
 }
 
 static void must_fail(struct served *s, const struct warm_call *c, int err, const char *words)
