@@ -294,6 +294,17 @@ int engine_session_dir(struct engine *g, struct str key, char *out, size_t size,
 	return own < 0 ? err_set(e, ERR_UNAVAIL, "'%s': %s", out, private_why(own)) : 0;
 }
 
+int engine_open(struct engine *g, struct err *e)
+{
+	struct registry *registry;
+	struct audit *audit;
+	int warden, r = engine_audit(g, &audit, e);
+
+	if (r >= 0)
+		r = engine_registry(g, &registry, e);
+	return r < 0 ? r : engine_warden(g, &warden, e);
+}
+
 /* ---- what waits ---- */
 
 int engine_flush(struct engine *g, struct err *e)

@@ -38,12 +38,16 @@ struct engine *engine_free(struct engine *g);
 DEFINE_CLEANUP(engine, engine_free)
 /* What waits for the disk: call counts, the log. */
 int engine_flush(struct engine *g, struct err *e);
+/* The same, when it is due. */
+void engine_tick(struct engine *g);
 
 /*
  * For servers. An engine that has opened nothing yet may be used in a child after a fork, once this was called there: it gets a name of its own, so that no
  * two processes give the same id to calls. ERR_BUG when something is open.
  */
 int engine_forked(struct engine *g, struct err *e);
+/* Opens the log, the registry and the warden now, and not with the first call; finishes calls in the log that somebody lost. */
+int engine_open(struct engine *g, struct err *e);
 const struct config *engine_config(const struct engine *g);
 /* Who may call from outside, from now on: what request.token counts in. Borrowed; sessions that were opened with others are to be closed first. */
 void engine_set_tokens(struct engine *g, struct token *v, size_t n);
@@ -69,7 +73,12 @@ struct session_opts {
 	struct str image, cgroup_parent; /* p NULL = none */
 	struct strs env;                 /* NAME=value, or NAME */
 };
+/*
+ * Who is refused from here on is refused at once, when local; a remote caller gets a session with which every call is decided, refused and recorded:
+ * session_refused() says why, CODE_OK when it is not.
+ */
 int session_open(struct engine *g, const struct session_opts *o, struct session **ret, struct err *e);
+enum code session_refused(const struct session *s);
 struct session *session_close(struct session *s);
 DEFINE_CLEANUP(session, session_close)
 
@@ -89,6 +98,7 @@ struct call_opts {
 	int cancel_fd;         /* negative = none */
 	int (*output)(void *ctx, int stream, struct str bytes);
 	void (*warn)(void *ctx, const char *text); /* before it runs; NULL = nobody wants to know */
+	void (*allowed)(void *ctx); /* it was decided and recorded, and is about to run; the same */
 	void *ctx;
 };
 struct call_result {

@@ -41,8 +41,6 @@ int engine_registry(struct engine *g, struct registry **ret, struct err *e);
 int engine_warden(struct engine *g, int *ret, struct err *e);
 /* The directory of one sandbox that is kept, with its socket and info; made when it is missing. */
 int engine_session_dir(struct engine *g, struct str key, char *out, size_t size, struct err *e);
-/* Off the way of the calls: when it is due. */
-void engine_tick(struct engine *g);
 
 /* What backend.setupCommand said, when it failed. Texts lie in the arena of the call. */
 struct setup_end {
@@ -58,6 +56,7 @@ struct session {
 	struct config own_config;
 	struct request who; /* of every call */
 	bool own;
+	enum code refused; /* a remote caller who is nobody here; CODE_OK otherwise */
 	struct str image, cgroup_parent;
 	struct strs env; /* NAME=value */
 	bool env_secret; /* a value came from the environment */

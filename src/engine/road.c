@@ -379,6 +379,8 @@ static int run_in_sandbox(struct trip *t)
 		return end_with_error(t, e->kind == ERR_DENIED ? NULL
 					 : t->s->setup.failed  ? "setup_failed"
 							       : "sandbox_unavailable");
+	if (t->o->allowed)
+		t->o->allowed(t->o->ctx);
 	warn_first(t);
 	if (!t->s->on_host && clock_mono_ms() - t->s->oom_looked_ms >= OOM_LOOK_MS)
 		session_count_oom(t->s);

@@ -102,6 +102,11 @@ static int look_around(struct session *s, struct err *e)
 
 	if (r < 0)
 		return r;
+	s->refused = CODE_OK;
+	if (d->verdict != VERDICT_ALLOW && d->stopped_at == STAGE_IDENTITY && !is_local_via(s->who.via)) {
+		s->refused = d->code;
+		return 0;
+	}
 	if (d->verdict != VERDICT_ALLOW && d->stopped_at == STAGE_IDENTITY)
 		return err_set(e, ERR_DENIED, "refused (%s): " STR_FMT, code_word(d->code),
 			       STR_ARG(d->message));
@@ -143,6 +148,11 @@ int session_open(struct engine *g, const struct session_opts *o, struct session 
 	*ret = s;
 	s = NULL;
 	return 0;
+}
+
+enum code session_refused(const struct session *s)
+{
+	return s->refused;
 }
 
 struct session *session_close(struct session *s)

@@ -193,6 +193,15 @@ static void on_listener(struct loop *l, void *ctx, uint32_t events)
 	}
 }
 
+int http_server_adopt(struct http_server *s, int fd)
+{
+	if (s->n_conns >= s->opts.max_connections || s->draining) {
+		(void)fd_close(fd);
+		return -EMFILE;
+	}
+	return conn_new(s, fd);
+}
+
 int http_server_listen(struct http_server *s, int fd, struct err *e)
 {
 	struct listener *l = &s->listener[s->n_listeners];

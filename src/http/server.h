@@ -51,6 +51,8 @@ DEFINE_CLEANUP(http_server, http_server_free)
 
 /* Takes the listening socket, which becomes the server's. At most 8. */
 int http_server_listen(struct http_server *s, int fd, struct err *e);
+/* Takes a connection that somebody else has accepted: who has to look at its peer first, or takes one at a time. -EMFILE when all are in use. */
+int http_server_adopt(struct http_server *s, int fd);
 
 /*
  * Accepts no more, ends idle connections and lets the others finish what they have begun; after `ms` they are ended. `done` is
