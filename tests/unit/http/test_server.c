@@ -35,6 +35,25 @@ TEST(a_request_is_answered_over_unix_and_tcp_and_the_peer_is_known)
 	}
 }
 
+TEST(a_connection_that_somebody_else_accepted_is_served_as_long_as_there_is_room)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_buf_ struct buf got;
+	_cleanup_close_ int ours = FD_NONE;
+	int pair[2];
+
+	serving_start(&s, &(struct http_server_opts){ .output_bytes = 65536, .max_connections = 1 });
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(http_server_adopt(s.server, pair[1]), 0);
+	ours = pair[0];
+	ask(&s, ours, GET("/a"), &got, "\r\n\r\n/a");
+	/* Idle, and still not ended for another. */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(http_server_adopt(s.server, pair[1]), -EMFILE);
+	(void)fd_close(pair[0]);
+	assert_int_equal(http_server_connections(s.server), 1);
+}
+
 TEST(a_unix_socket_has_its_mode_and_is_not_taken_twice)
 {
 	_cleanup_serving_ struct serving s;
