@@ -55,6 +55,8 @@ NAMES(wall_names,
 	{ "landlock", WALL_LANDLOCK }, { "time", WALL_TIME }, { "limits", WALL_LIMITS });
 NAMES(subuid_names,
 	{ "auto", SUBUID_AUTO }, { "always", SUBUID_ALWAYS }, { "never", SUBUID_NEVER });
+NAMES(metrics_names,
+	{ "admin", METRICS_ADMIN }, { "open", METRICS_OPEN });
 NAMES(sync_mode_names,
 	{ "manual", SYNC_MANUAL }, { "auto", SYNC_AUTO });
 NAMES(visibility_names,

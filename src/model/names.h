@@ -64,6 +64,8 @@ enum sync_mode { SYNC_MANUAL = 0, SYNC_AUTO };
 enum wall { WALL_LANDLOCK = 0, WALL_TIME, WALL_LIMITS, WALL_COUNT_ };
 /* Whether an ordinary user's sandbox has two users (walls.subuid). */
 enum subuid { SUBUID_ALWAYS = 0, SUBUID_AUTO, SUBUID_NEVER };
+/* Who may read the guard's numbers (serve.metrics). */
+enum metrics_access { METRICS_ADMIN = 0, METRICS_OPEN };
 enum visibility { VISIBILITY_SPAWNED = 0, VISIBILITY_ALL };
 enum verdict { VERDICT_DENY = 0, VERDICT_ASK, VERDICT_ALLOW };
 
@@ -71,7 +73,7 @@ extern const struct enum_name trust_names[], when_names[], enforce_names[], plac
 	access_names[], profile_names[], compat_names[], session_scope_names[], ownership_names[],
 	tool_profile_names[], exec_host_names[], exec_mode_names[], shells_names[], provider_names[],
 	secret_scope_names[], rw_names[], sync_mode_names[], visibility_names[], verdict_names[],
-	wall_names[], subuid_names[];
+	wall_names[], subuid_names[], metrics_names[];
 
 const char *enum_name(const struct enum_name *table, int value); /* "?" when unknown */
 /* Exact, or ASCII case folded when `nocase`. */

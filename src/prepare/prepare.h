@@ -51,6 +51,9 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
 	       struct err *e);
 
+/* A directory that is ours with mode 0700, made when only its last part is missing, with nobody else's above it; its path without any link. */
+int state_private(const char *path, char *out, size_t size, struct err *e);
+
 /*
  * The directory of the audit log: that of audit.path where the configuration says one, else <state>/audit. With `make` the state directory is
  * made and looked at as state_open() does; the log's own directory never is.

@@ -2,6 +2,7 @@
 #include "prepare/prepare.h"
 
 #include "base/fd.h"
+#include "base/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ static bool is_others(const struct stat *st)
 }
 
 /* Up to the root, by the directories themselves: the names that led here may have been links. */
-static int check_above(int fd, const char *path, struct err *e)
+static int check_above(int fd, const char *path, bool passable, struct err *e)
 {
 	char up[3 * DEPTH_MAX + 3] = "..";
 	struct stat st = { 0 }, below;
@@ -76,7 +77,7 @@ static int check_above(int fd, const char *path, struct err *e)
 				"a directory above '%s' belongs to somebody else or can be written by others; "
 				"fix: name a state directory of your own with --state-dir",
 				path);
-		if (geteuid() == 0 && !(st.st_mode & S_IXOTH))
+		if (passable && geteuid() == 0 && !(st.st_mode & S_IXOTH))
 			return err_set(
 				e, ERR_UNAVAIL,
 				"the sandbox, which is another user, may not pass through a directory above '%s'; "
@@ -102,7 +103,7 @@ static int open_ours(const char *path, struct err *e)
 			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
 			"your own with --state-dir",
 			path);
-	rc = check_above(fd, path, e);
+	rc = check_above(fd, path, true, e);
 	return rc < 0 ? rc : TAKE_FD(fd);
 }
 
@@ -136,6 +137,23 @@ int state_open(const struct state_dir *s, const char *kind, const char *name, ch
 	fd = open_ours(out, e);
 	rc = fd < 0 ? fd : real_path(fd, name, out, size, e);
 	return rc < 0 ? rc : TAKE_FD(fd);
+}
+
+int state_private(const char *path, char *out, size_t size, struct err *e)
+{
+	_cleanup_close_ int fd = private_dir_open(path);
+	int rc;
+
+	if (fd < 0)
+		return err_set(e, ERR_UNAVAIL, "directory '%s' %s: it has to be ours with mode 0700", path,
+			       private_why(fd));
+	rc = check_above(fd, path, false, e);
+	if (rc >= 0)
+		rc = real_path(fd, ".", out, size, e);
+	if (rc < 0)
+		return rc;
+	*strrchr(out, '/') = '\0';
+	return TAKE_FD(fd);
 }
 
 int state_audit(const struct state_dir *s, const struct config *c, bool make, char *out, size_t size,
