@@ -55,6 +55,7 @@ struct cli {
 
 	/* token */
 	struct arg_value pairs, expires, name;
+	bool admin;
 
 	struct config_flag flags[16]; /* of those above: what they say of the configuration */
 	size_t n_flags;

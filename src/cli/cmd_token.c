@@ -72,9 +72,11 @@ static void put_pairs(struct buf *out, const struct token_entry *t)
 static int record(struct desk *d, const char *what, struct str id, struct str name, struct str pairs,
 		  struct err *e)
 {
-	const struct audit_field f[] = { { "token", id }, { "name", name }, { "pairs", pairs } };
+	const struct audit_field f[] = {
+		{ "token", id }, { "name", name }, { "pairs", pairs }, { "admin", STR("true") }
+	};
 
-	return audit_event(d->audit, AUDIT_TOKEN, what, f, 3, e);
+	return audit_event(d->audit, AUDIT_TOKEN, what, f, d->own.cli->admin ? 4 : 3, e);
 }
 
 /* ---- new ---- */
@@ -98,6 +100,7 @@ static int take_options(struct cli *cli, struct token_entry *pairs, struct token
 			       "--expires '" STR_FMT "' is not accepted: a time such as 30m, 12h or 90d",
 			       STR_ARG(cli->expires.text));
 	o->expires_ms = ms ? o->now_ms + ms : 0;
+	pairs->admin = cli->admin;
 	return token_pairs_parse(cli->arena, cli->pairs.text, pairs, e) < 0 ? err_wrap(e, "--pairs") : 0;
 }
 
@@ -120,6 +123,8 @@ static void warn_about_pairs(const struct desk *d, const struct token_entry *t)
 		buf_puts(
 			&text,
 			"note: whoever holds this token can speak for every agent and chat of the allowlist\n");
+	if (t->admin)
+		buf_puts(&text, "note: whoever holds this token can answer approvals for everybody\n");
 	for (size_t i = 0; i < t->n_pairs; i++) {
 		const struct pair *p = &t->pairs[i];
 
@@ -161,6 +166,7 @@ static void put_new(struct cli *cli, const struct token_opts *o, const char *id,
 	jsonw_kstr(&w, "name", o->name);
 	jsonw_kz(&w, "token", token);
 	jsonw_kstr(&w, "pairs", pairs);
+	jsonw_kbool(&w, "admin", o->pairs->admin);
 	put_time(&w, "expires", o->expires_ms);
 	jsonw_obj_end(&w);
 	buf_putc(cli->out, '\n');
@@ -225,6 +231,7 @@ static void put_list_json(struct cli *cli, const struct tokens *t, uint64_t now)
 		jsonw_kstr(&w, "name", one->name);
 		jsonw_kz(&w, "state", enum_name(token_state_names, (int)token_state(one, now)));
 		jsonw_kstr(&w, "pairs", buf_str(&pairs));
+		jsonw_kbool(&w, "admin", one->admin);
 		put_time(&w, "created", one->created_ms);
 		put_time(&w, "expires", one->expires_ms);
 		put_time(&w, "used", one->used_ms);
@@ -246,11 +253,10 @@ static struct str ahead(struct arena *a, uint64_t now, uint64_t then)
 
 static void put_table(struct cli *cli, const struct tokens *t, uint64_t now)
 {
-	static const char *const titles[] = {
-		"ID", "NAME", "STATE", "CREATED", "EXPIRES", "LAST USE", "PAIRS"
-	};
+	static const char *const titles[] = { "ID",      "NAME",    "ADMIN",    "STATE",
+					      "CREATED", "EXPIRES", "LAST USE", "PAIRS" };
 	struct columns c = {
-		.arena = cli->arena, .n = 7, .titles = titles, .bold = output_wants_colour(cli)
+		.arena = cli->arena, .n = 8, .titles = titles, .bold = output_wants_colour(cli)
 	};
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -263,6 +269,7 @@ static void put_table(struct cli *cli, const struct tokens *t, uint64_t now)
 		token_id(one, id);
 		columns_put(&c, str_z(id));
 		columns_put(&c, one->name.n ? one->name : STR("-"));
+		columns_put(&c, one->admin ? STR("yes") : STR("-"));
 		columns_put(&c, str_z(enum_name(token_state_names, (int)token_state(one, now))));
 		columns_put(&c, ahead(cli->arena, now, one->created_ms));
 		columns_put(&c, ahead(cli->arena, now, one->expires_ms));

@@ -202,6 +202,7 @@ static const struct arg_option token_options[] = {
 	  .help = "for whom its holder may speak: agents and their chats, on telegram unless it is CHANNEL:AGENT:CHAT; or '*', every pair of the allowlist" },
 	{ .name = "expires", .kind = ARG_TEXT, AT(expires), .meta = "TIME", .help = "good for so long (12h, 90d); for ever unless given" },
 	{ .name = "name", .kind = ARG_TEXT, AT(name), .meta = "NAME", .help = "what to call it in the list and the audit log" },
+	{ .name = "admin", .kind = ARG_FLAG, AT(admin), .help = "its holder may also answer approvals, export incidents, and see the metrics and the events of everybody" },
 };
 static const struct arg_word code_words[] = { { .name = "CODE" } };
 static const struct arg_word sender_words[] = { { .name = "CHANNEL" }, { .name = "USER" } };

@@ -4,6 +4,7 @@
 #include "base/private.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/file.h>
 
@@ -13,7 +14,9 @@ int idfile_open(struct idfile *f, const char *dir, const char *name, size_t max_
 {
 	int r;
 
-	*f = (struct idfile){ .dir = FD_NONE, .name = name, .max_bytes = max_bytes };
+	*f = (struct idfile){
+		.dir = FD_NONE, .name = name, .max_bytes = max_bytes, .patience_ms = LOCK_WAIT_MS
+	};
 	r = str_dupz(str_z(dir), &f->path);
 	if (r < 0)
 		return err_sys(e, -r, "'%s'", name);
@@ -90,11 +93,12 @@ int idfile_lock(const struct idfile *f, struct err *e)
 	if (fd < 0)
 		return err_set(e, ERR_UNAVAIL, "'%s/%s' %s: chown and chmod 600 it", f->path, name,
 			       private_why(fd));
-	r = fd_lock(fd, LOCK_EX, LOCK_WAIT_MS);
+	r = fd_lock(fd, LOCK_EX, f->patience_ms);
 	if (r == -ETIMEDOUT)
 		return err_set(e, ERR_UNAVAIL,
-			       "'%s': another process has held its lock for %d s: see who in /proc/locks",
-			       f->path, LOCK_WAIT_MS / 1000);
+			       "'%s': another process has held its lock for %" PRIu64
+			       " ms: see who in /proc/locks",
+			       f->path, f->patience_ms);
 	return r < 0 ? err_sys(e, -r, "lock '%s/%s'", f->path, name) : TAKE_FD(fd);
 }
 

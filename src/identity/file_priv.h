@@ -13,6 +13,7 @@ struct idfile {
 	char *path;       /* of the directory, for messages */
 	const char *name; /* a literal; its lock is beside it */
 	size_t max_bytes;
+	uint64_t patience_ms; /* for the lock */
 	bool loaded;
 	struct stat seen,
 		found; /* the file that was taken, and the one that was read; st_ino 0: there was none */

@@ -63,6 +63,7 @@ struct pairing_store *pairing_store_close(struct pairing_store *s);
 DEFINE_CLEANUP(pairing_store, pairing_store_close)
 int pairing_store_load(struct pairing_store *s, struct err *e); /* 1 when it has changed */
 const struct pairing *pairing_store_get(const struct pairing_store *s);
+void pairing_store_patience(struct pairing_store *s, uint64_t ms); /* as token_store_patience() */
 
 struct pairing_ask {
 	struct str channel, user;

@@ -43,6 +43,11 @@ const struct pairing *pairing_store_get(const struct pairing_store *s)
 	return &s->now;
 }
 
+void pairing_store_patience(struct pairing_store *s, uint64_t ms)
+{
+	s->file.patience_ms = ms;
+}
+
 static int parse(struct arena *a, struct str text, void *ret, struct err *e)
 {
 	return pairing_parse(a, text, PAIRING_FILE, ret, e);

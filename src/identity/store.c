@@ -132,6 +132,7 @@ int token_new(struct token_store *s, const struct token_opts *o, char out[static
 	_cleanup_arena_ struct arena a = { 0 };
 	struct token_entry entry = { .name = o->name,
 				     .all_pairs = o->pairs->all_pairs,
+				     .admin = o->pairs->admin,
 				     .pairs = o->pairs->pairs,
 				     .n_pairs = o->pairs->n_pairs,
 				     .created_ms = o->now_ms,
@@ -219,4 +220,28 @@ int token_used(struct token_store *s, size_t index, uint64_t now_ms, struct err 
 		return r < 0 ? r : 0;
 	entry->used_ms = now_ms;
 	return save(s, &s->tokens, e);
+}
+
+int tokens_used(struct token_store *s, const struct token_use *uses, size_t n, struct err *e)
+{
+	_cleanup_close_ int held = idfile_lock(&s->file, e);
+	bool any = false;
+	int r = held < 0 ? held : token_store_load(s, e);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		struct token_entry *entry = find(&s->tokens, str_z(uses[i].id));
+
+		if (!entry || entry->used_ms >= uses[i].ms)
+			continue;
+		entry->used_ms = uses[i].ms;
+		any = true;
+	}
+	return any ? save(s, &s->tokens, e) : 0;
+}
+
+void token_store_patience(struct token_store *s, uint64_t ms)
+{
+	s->file.patience_ms = ms;
 }

@@ -134,6 +134,12 @@ static int read_member(const struct reading *rd, const struct member *m, struct 
 		ret->name = arena_str(rd->a, v->s);
 		return 0;
 	}
+	if (str_eq(m->key, STR("admin"))) {
+		if (v->kind != VALUE_BOOL)
+			return bad(rd, v, "admin has to be true or false");
+		ret->admin = v->b;
+		return 0;
+	}
 	for (size_t i = 0; i < N_TIMES; i++) {
 		if (!str_eq(m->key, str_z(times[i].key)))
 			continue;
@@ -228,6 +234,9 @@ void tokens_write(struct buf *out, const struct tokens *t)
 		jsonw_kz(&w, "hash", entry->hash);
 		jsonw_kstr(&w, "name", entry->name);
 		write_pairs(&w, entry);
+		/* Only where it says something: a file without such tokens can be read by a creel that does not know of them. */
+		if (entry->admin)
+			jsonw_kbool(&w, "admin", true);
 		for (size_t k = 0; k < N_TIMES; k++)
 			jsonw_ku64(&w, times[k].key, *time_slot(entry, k));
 		jsonw_obj_end(&w);

@@ -28,6 +28,7 @@ struct token_entry {
 	char hash[SHA256_HEX];
 	struct str name; /* may be empty */
 	bool all_pairs;
+	bool admin; /* may answer approvals, see every pair's records and the metrics */
 	struct pair *pairs;
 	size_t n_pairs;
 	uint64_t created_ms, expires_ms, used_ms, revoked_ms; /* Unix time; 0 = never */
@@ -71,7 +72,7 @@ const struct tokens *token_store_tokens(const struct token_store *s);
 
 struct token_opts {
 	struct str name;
-	const struct token_entry *pairs; /* all_pairs, pairs, n_pairs of it */
+	const struct token_entry *pairs; /* all_pairs, pairs, n_pairs, admin of it */
 	uint64_t now_ms, expires_ms;     /* expires_ms 0 = never */
 };
 /* The token itself is in `out` and nowhere else: wipe it. */
@@ -82,3 +83,11 @@ int token_revoke(struct token_store *s, struct str which, uint64_t now_ms, char 
 		 struct err *e);
 /* Notes the last use of an entry; on the disk at most once a minute for each, because callers wait for it. */
 int token_used(struct token_store *s, size_t index, uint64_t now_ms, struct err *e);
+struct token_use {
+	char id[TOKEN_ID_MAX];
+	uint64_t ms;
+};
+/* The same of several at once, with one write; those that are gone by now are left out. */
+int tokens_used(struct token_store *s, const struct token_use *uses, size_t n, struct err *e);
+/* How long a change waits for the lock, 5 s if not said: who serves others cannot wait (ERR_UNAVAIL). */
+void token_store_patience(struct token_store *s, uint64_t ms);
