@@ -24,6 +24,7 @@ struct http_client {
 	bool dead, paused, eof;
 	enum phase phase;
 	enum http_method method;
+	int send_errno;
 	uint64_t since_ms;
 
 	struct buf out;
@@ -108,9 +109,24 @@ const struct http_head *http_client_head(const struct http_client *c)
 	return &c->head;
 }
 
-bool http_client_is_ready(const struct http_client *c)
+static bool is_idle(const struct http_client *c)
 {
 	return c->phase == IDLE && !c->dead && !c->eof;
+}
+
+bool http_client_is_ready(const struct http_client *c)
+{
+	char byte;
+
+	/* Nothing may have come on it: neither an end, nor an answer that nobody has asked for. */
+	return is_idle(c) && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       (errno == EAGAIN || errno == ENOTCONN);
+}
+
+void http_client_patience(struct http_client *c, uint64_t answer_ms, uint64_t body_ms)
+{
+	c->opts.answer_ms = or_default(answer_ms, c->opts.answer_ms);
+	c->opts.body_ms = or_default(body_ms, c->opts.body_ms);
 }
 
 static uint64_t deadline_of(const struct http_client *c)
@@ -199,12 +215,37 @@ static void begin_head(struct http_client *c)
 	c->at_in = 0;
 }
 
+static void sent(struct http_client *c)
+{
+	if (c->at_out < c->out.n)
+		return;
+	/* Kept while it is small: the next request needs one, too. */
+	if (c->out.cap > 4096)
+		buf_done(&c->out);
+	c->out.n = c->at_out = 0;
+	c->phase = WAITING_HEAD;
+	c->since_ms = clock_mono_ms();
+}
+
+/* Mostly all of it can be sent at once. What is wrong is told by the loop's next look, not from inside the caller's call. */
+static void send_now(struct http_client *c)
+{
+	ssize_t n = send(c->fd, c->out.p, c->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n > 0)
+		c->at_out = (size_t)n;
+	/* The kernel tells it once. One that has ended may have answered before. */
+	else if (n < 0 && errno != EAGAIN && errno != ENOTCONN && errno != EINTR && errno != EPIPE)
+		c->send_errno = errno;
+	sent(c);
+}
+
 int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
 		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e)
 {
 	struct http_writer w;
 
-	if (!http_client_is_ready(c))
+	if (!is_idle(c))
 		return err_set(e, ERR_UNAVAIL, "the connection is in use, or has ended");
 	c->method = http_method_find(method);
 	if (c->method == HTTP_CONNECT)
@@ -228,6 +269,7 @@ int http_client_send(struct http_client *c, struct str method, struct str target
 	begin_head(c);
 	c->phase = SENDING;
 	c->since_ms = clock_mono_ms();
+	send_now(c);
 	if (!watch(c)) {
 		c->phase = BROKEN;
 		return err_sys(e, ENOMEM, "watch the connection");
@@ -263,12 +305,11 @@ static void flush(struct http_client *c)
 		c->at_out += (size_t)n;
 		c->since_ms = clock_mono_ms();
 	}
-	if (c->at_out < c->out.n)
+	if (c->at_out < c->out.n) {
 		c->eof = true; /* no second request here */
-	buf_done(&c->out);
-	c->at_out = 0;
-	c->phase = WAITING_HEAD;
-	c->since_ms = clock_mono_ms();
+		c->at_out = c->out.n;
+	}
+	sent(c);
 }
 
 static void drop_in(struct http_client *c, size_t n)
@@ -390,11 +431,12 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 
 	(void)l;
 	c->depth++;
-	if (c->phase == SENDING && (events & EPOLLERR)) {
+	if (c->phase == SENDING && (c->send_errno || (events & EPOLLERR))) {
 		int errnum = 0;
 		socklen_t n = sizeof(errnum);
 
 		(void)getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &errnum, &n);
+		errnum = c->send_errno ? c->send_errno : errnum;
 		fail_errno(c, errnum ? errnum : EPIPE, "reach the server");
 	} else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
 		read_more(c);

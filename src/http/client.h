@@ -48,11 +48,17 @@ struct http_client_field {
 int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
 		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e);
 
+/* For the requests from here on; 0: as it was. A call that may take long, or a stream that may be silent, has deadlines of its own. */
+void http_client_patience(struct http_client *c, uint64_t answer_ms, uint64_t body_ms);
+
 /* From `head` to the end of `end`. */
 const struct http_head *http_client_head(const struct http_client *c);
 
 /* Stops reading the body, and goes on. */
 void http_client_pause(struct http_client *c, bool paused);
 
-/* The next request may be sent. A server may end an idle connection at any time: then that request fails. */
+/*
+ * The next request may be sent; looks at the socket, whether the server has ended it. It may still do so at any time: then that request
+ * fails.
+ */
 bool http_client_is_ready(const struct http_client *c);
