@@ -50,6 +50,7 @@ static const char *const code_help[] = {
 	[CODE_NETWORK_NAME_INVALID]    = "the network's name is malformed",
 	[CODE_HOST_NOT_ALLOWED]        = "the destination is not in the list of hosts",
 	[CODE_CURL_FLAG_NOT_ALLOWED]   = "a curl option that could go around the list of hosts",
+	[CODE_CURL_NEEDS_SECONDS]      = "curl -m without a number of seconds",
 	[CODE_INVALID_URL]             = "the URL is not http or https with a host name",
 	[CODE_BIND_INVALID]            = "a bind is not absolute or not of the form host:target:mode",
 	[CODE_BIND_BLOCKED]            = "a bind or the workspace would show a system or secret directory, or a container engine's socket",

@@ -41,6 +41,7 @@ static const struct {
 	[CODE_NETWORK_NAME_INVALID]    = { "network_name_invalid",    403, NULL },
 	[CODE_HOST_NOT_ALLOWED]        = { "host_not_allowed",        403, "curl host not allowed" },
 	[CODE_CURL_FLAG_NOT_ALLOWED]   = { "curl_flag_not_allowed",   403, "curl flag not allowed" },
+	[CODE_CURL_NEEDS_SECONDS]      = { "curl_needs_seconds",      400, "curl -m requires seconds" },
 	[CODE_INVALID_URL]             = { "invalid_url",             403, "curl URL must be http(s) with hostname" },
 	[CODE_BIND_INVALID]            = { "bind_invalid",            403, NULL },
 	[CODE_BIND_BLOCKED]            = { "bind_blocked",            403, NULL },

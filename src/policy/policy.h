@@ -20,6 +20,9 @@
 int decide(const struct config *c, const struct request *r, struct arena *a, struct decision *ret,
 	   struct err *e);
 
+/* file_read, file_write and shell_exec: all that S2's doors know. decide() asks this, too; a door that has to ask it first may. */
+bool policy_tier1_tool(struct str name);
+
 /* How a person wants to see it. */
 struct explain_opts {
 	bool verbose; /* every reason with the place it comes from */

@@ -22,14 +22,20 @@ static bool in(const struct str *list, size_t n, struct str word)
 	return false;
 }
 
-bool tier1_tool_allowed(const struct ctx *x, struct str canonical)
+bool policy_tier1_tool(struct str name)
 {
 	static const struct str wire[] = { { "file_read", 9 }, { "file_write", 10 }, { "shell_exec", 10 } };
+
+	return in(wire, COUNT(wire), name);
+}
+
+bool tier1_tool_allowed(const struct ctx *x, struct str canonical)
+{
 	static const struct str names[] = { { "read", 4 }, { "write", 5 }, { "exec", 4 } };
 
 	/* S2's doors speak S2's words */
 	if (x->r->via == VIA_GUARD || x->r->via == VIA_RUNNER)
-		return in(wire, COUNT(wire), x->r->tool);
+		return policy_tier1_tool(x->r->tool);
 	return in(names, COUNT(names), canonical);
 }
 
@@ -134,7 +140,8 @@ static bool curl_allowed(struct ctx *x, struct strs argv)
 			continue;
 		if (str_eq(arg, STR("-m"))) {
 			if (++i == argv.n || str_to_u64(argv.v[i], 3600, &seconds) < 0)
-				return deny(x, here, CODE_INVALID_CMD, &builtin, "curl -m requires seconds");
+				return deny(x, here, CODE_CURL_NEEDS_SECONDS, &builtin,
+					    "curl -m requires seconds");
 			continue;
 		}
 		if (arg.n > 0 && arg.p[0] == '-')

@@ -71,6 +71,7 @@ static const struct tools_job refusals[CODE_COUNT_] = {
 	[CODE_BINARY_DENIED]         = { 9,  "binary_denied", true },
 	[CODE_HOST_NOT_ALLOWED]      = { 10, "net_denied", true },
 	[CODE_CURL_FLAG_NOT_ALLOWED] = { 10, "net_denied", true },
+	[CODE_CURL_NEEDS_SECONDS]    = { 7,  "invalid_cmd", false },
 	[CODE_INVALID_URL]           = { 10, "net_denied", true },
 	[CODE_NETWORK_HOST_BLOCKED]  = { 11, "net_policy_denied", false },
 	[CODE_NETWORK_JOIN_BLOCKED]  = { 11, "net_policy_denied", false },

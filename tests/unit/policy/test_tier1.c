@@ -157,7 +157,7 @@ TEST(every_argument_of_curl_is_looked_at)
 		{ "-m5", CODE_CURL_FLAG_NOT_ALLOWED },
 		{ "-fs", CODE_CURL_FLAG_NOT_ALLOWED },
 		{ "-", CODE_CURL_FLAG_NOT_ALLOWED },
-		{ "-m", CODE_INVALID_CMD },
+		{ "-m", CODE_CURL_NEEDS_SECONDS },
 		{ "", CODE_INVALID_URL },
 		{ "http://evil.example/", CODE_HOST_NOT_ALLOWED },
 		{ "https://ollama.evil.example/", CODE_HOST_NOT_ALLOWED },
@@ -232,7 +232,7 @@ TEST(every_argument_of_curl_is_looked_at)
 	}
 	assert_int_equal(RUN(w, STR("curl")), CODE_INVALID_URL);
 	assert_int_equal(RUN(w, STR("curl"), STR("-s")), CODE_INVALID_URL);
-	assert_int_equal(RUN(w, STR("curl"), STR("-m"), STR("x"), STR("http://ollama/")), CODE_INVALID_CMD);
+	assert_int_equal(RUN(w, STR("curl"), STR("-m"), STR("x"), STR("http://ollama/")), CODE_CURL_NEEDS_SECONDS);
 }
 
 TEST(an_internal_host_with_an_address_is_reached_on_its_port_alone)
