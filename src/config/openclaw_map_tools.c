@@ -36,8 +36,10 @@ static const struct {
 } exec_modes[] = {
 	{ "deny",      NULL,  EXEC_MODE_DENY },
 	{ "allowlist", "off", EXEC_MODE_ALLOWLIST },
+	{ "allowlist", "always", EXEC_MODE_ALWAYS },
 	{ "allowlist", NULL,  EXEC_MODE_ASK },
 	{ "full",      "off", EXEC_MODE_FULL },
+	{ "full",      "always", EXEC_MODE_ALWAYS },
 	{ "full",      NULL,  EXEC_MODE_ASK },
 };
 /* clang-format on */

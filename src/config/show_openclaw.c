@@ -91,9 +91,19 @@ static const enum option by_hand[] = { OPT_WHEN,      OPT_SCOPE,       OPT_WS_AC
 static bool is_no_word(const struct settings *s, enum option id)
 {
 	return (id == OPT_TOOLS_PROFILE && s->tools_profile == TOOL_PROFILE_NONE) ||
-	       (id == OPT_EXEC_MODE && s->exec_mode == EXEC_MODE_UNSET) ||
+	       (id == OPT_EXEC_MODE &&
+		(s->exec_mode == EXEC_MODE_UNSET || s->exec_mode == EXEC_MODE_ALWAYS)) ||
 	       (id == OPT_OWNERSHIP && s->ownership == OWNERSHIP_IMPLICIT) ||
 	       (option_info(id)->type == TYPE_STR && ((const struct str *)option_value(s, id))->n == 0);
+}
+
+/* What `mode` has no word for is said by the two keys that it replaced. */
+static void put_always(struct foreign *x, const struct settings *s, struct node *top)
+{
+	if (!s->has[OPT_EXEC_MODE] || s->exec_mode != EXEC_MODE_ALWAYS)
+		return;
+	node_str(x->a, node_at(x->a, top, "tools.exec.security", NODE_TEXT), STR("full"));
+	node_str(x->a, node_at(x->a, top, "tools.exec.ask", NODE_TEXT), STR("always"));
 }
 
 /* `agent` is agents.defaults or one entry; `top` is the root or that same entry. */
@@ -108,6 +118,7 @@ static void put_rows(struct foreign *x, const struct settings *s, struct node *a
 			continue;
 		node_option(x->a, node_at(x->a, to, rows[i].path, NODE_TEXT), s, rows[i].id, x->o->reveal);
 	}
+	put_always(x, s, top);
 }
 
 static void put_binds(struct foreign *x, const struct settings *s, struct node *agent, bool is_base)

@@ -104,7 +104,7 @@ struct tool_list {
 };
 
 struct elevated {
-	bool requested, enabled, allowed,
+	bool requested, enabled, allowed, used, /* this call leaves the sandbox by it */
 		always;     /* always: an allow list holds "*" … see policy/elevated.h */
 	struct str channel; /* empty = unknown */
 	bool has_global, has_agent;

@@ -42,7 +42,8 @@ NAMES(exec_host_names,
 	{ "node", EXEC_HOST_NODE });
 NAMES(exec_mode_names,
 	{ "unset", EXEC_MODE_UNSET }, { "deny", EXEC_MODE_DENY }, { "allowlist", EXEC_MODE_ALLOWLIST },
-	{ "ask", EXEC_MODE_ASK }, { "auto", EXEC_MODE_AUTO }, { "full", EXEC_MODE_FULL });
+	{ "ask", EXEC_MODE_ASK }, { "auto", EXEC_MODE_AUTO }, { "full", EXEC_MODE_FULL },
+	{ "always", EXEC_MODE_ALWAYS });
 NAMES(shells_names,
 	{ "deny", SHELLS_DENY }, { "allow", SHELLS_ALLOW });
 NAMES(provider_names,

@@ -57,6 +57,7 @@ struct request {
 	bool has_timeout;
 	uint64_t timeout_s;
 	bool wants_elevated;
+	bool passive; /* it starts no program and feeds none, whatever the tool can do */
 
 	/* flags of the local command line; ignored (and noted) from any other door */
 	bool has_trust;

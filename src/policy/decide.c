@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of the stages, and nothing else: each is in a file of its own. */
 #include "policy/policy_priv.h"
+#include "policy/posture.h"
+
+#include <assert.h>
 
 /* clang-format off */
 static const struct {
@@ -19,33 +22,76 @@ static const struct {
 };
 /* clang-format on */
 
-static bool is_approved_program(const struct decision *d)
+static bool is_in(struct strs list, struct str program)
 {
-	const struct strs list = d->eff.programs;
-
-	for (size_t i = 0; d->tool.argv.n && i < list.n; i++)
-		if (str_eq(list.v[i], d->tool.argv.v[0]))
+	for (size_t i = 0; i < list.n; i++)
+		if (str_eq(list.v[i], program))
 			return true;
 	return false;
+}
+
+/* tools.exec.programs says what may run at all, and counts as a list where only what is listed runs. */
+static bool is_listed(const struct decision *d)
+{
+	return d->tool.argv.n &&
+	       (is_in(d->eff.approval_programs, d->tool.argv.v[0]) ||
+		(d->eff.exec_mode == EXEC_MODE_ALLOWLIST && is_in(d->eff.programs, d->tool.argv.v[0])));
+}
+
+/* clang-format off */
+/* Of programs on the host: those that are listed, all others, and those of the others that leave a sandbox for it. */
+static const struct {
+	enum verdict listed, other, elevated;
+} modes[] = {
+	[EXEC_MODE_UNSET]     = { VERDICT_ALLOW, VERDICT_ALLOW, VERDICT_ASK },
+	[EXEC_MODE_DENY]      = { VERDICT_DENY,  VERDICT_DENY,  VERDICT_DENY },
+	[EXEC_MODE_ALLOWLIST] = { VERDICT_ALLOW, VERDICT_DENY,  VERDICT_DENY },
+	[EXEC_MODE_ASK]       = { VERDICT_ALLOW, VERDICT_ASK,   VERDICT_ASK },
+	[EXEC_MODE_AUTO]      = { VERDICT_ALLOW, VERDICT_ASK,   VERDICT_ASK }, /* there is no reviewer but a person */
+	[EXEC_MODE_FULL]      = { VERDICT_ALLOW, VERDICT_ALLOW, VERDICT_ALLOW },
+	[EXEC_MODE_ALWAYS]    = { VERDICT_ASK,   VERDICT_ASK,   VERDICT_ASK },
+};
+/* clang-format on */
+static_assert(sizeof(modes) / sizeof(modes[0]) == EXEC_MODE_COUNT_, "each mode says what it means");
+
+static enum verdict by_mode(const struct ctx *x)
+{
+	const struct decision *d = x->d;
+	int mode = d->eff.exec_mode;
+	bool elevated = d->place.elevated.used;
+
+	/* Who looks after a program that was allowed to start need not ask again; who types into it does. */
+	if (d->place.place != PLACE_HOST || !(d->tool.needs & CAP_BIT(CAP_PROC_EXEC)) || x->r->passive)
+		return VERDICT_ALLOW;
+	if (is_listed(d) && !(elevated && mode == EXEC_MODE_UNSET))
+		return modes[mode].listed;
+	return elevated ? modes[mode].elevated : modes[mode].other;
 }
 
 /* Approvals are about the host: inside a sandbox tools.exec.mode says only "deny", and that was asked before. */
 static void settle_verdict(struct ctx *x)
 {
 	struct decision *d = x->d;
-	bool on_host = d->place.place == PLACE_HOST && d->tool.needs & CAP_BIT(CAP_PROC_EXEC);
-	int mode = d->eff.exec_mode;
+	const struct origin *o = &d->eff.origin[OPT_EXEC_MODE];
+	enum verdict v = is_upstream_view(x) ? VERDICT_ALLOW : by_mode(x);
 
-	d->code = CODE_OK;
-	if (on_host && (mode == EXEC_MODE_ASK || mode == EXEC_MODE_AUTO ||
-			(mode == EXEC_MODE_ALLOWLIST && !is_approved_program(d)))) {
-		d->verdict = VERDICT_ASK;
-		why(x, STAGE_PLACEMENT, "approval", str_z(enum_name(exec_mode_names, mode)),
-		    &d->eff.origin[OPT_EXEC_MODE], "on the host a person is asked first");
+	if (v == VERDICT_DENY) {
+		fix_it(x, STR("approvals.programs"));
+		fix_it(x, STR("tools.exec.mode=ask"));
+		(void)deny(x, STAGE_PLACEMENT, CODE_EXEC_MODE_DENIED, o,
+			   "'" STR_FMT "' is not in approvals.programs, and tools.exec.mode %s runs nothing "
+			   "else on the host",
+			   STR_ARG(d->tool.argv.n ? d->tool.argv.v[0] : d->tool.name),
+			   enum_name(exec_mode_names, d->eff.exec_mode));
+		return;
 	}
-	if (d->verdict != VERDICT_ASK)
-		d->verdict = VERDICT_ALLOW;
-	d->message = d->verdict == VERDICT_ASK ? STR("needs approval") : STR("allowed");
+	if (v == VERDICT_ASK)
+		why(x, STAGE_PLACEMENT, "approval", str_z(enum_name(exec_mode_names, d->eff.exec_mode)), o,
+		    d->place.elevated.used ? "elevated, on the host: a person is asked first"
+					   : "on the host a person is asked first");
+	d->code = CODE_OK;
+	d->verdict = v;
+	d->message = v == VERDICT_ASK ? STR("needs approval") : STR("allowed");
 }
 
 int decide(const struct config *c, const struct request *r, struct arena *a, struct decision *ret,

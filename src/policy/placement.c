@@ -71,9 +71,11 @@ static bool settle_without_sandbox(struct ctx *x)
 static bool settle_elevated(struct ctx *x)
 {
 	if (!settle_on_host(x, "elevated", &x->d->eff.origin[OPT_ELEV_ALLOW],
-			    "elevated exec leaves the sandbox; a person is asked first"))
+			    "elevated exec leaves the sandbox"))
 		return false;
-	x->d->verdict = VERDICT_ASK;
+	x->d->place.elevated.used = true;
+	warn(x, "elevated", &x->d->eff.origin[OPT_ELEV_ALLOW], STR("tools.elevated"),
+	     "elevated: runs on the host, outside of the sandbox");
 	return true;
 }
 

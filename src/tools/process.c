@@ -300,13 +300,16 @@ static int act_clear(struct act *a, struct err *e)
 
 static const struct action {
 	const char *name;
-	bool any; /* needs no sessionId */
+	bool any;   /* needs no sessionId */
+	bool feeds; /* the program gets something to read */
 	int (*run)(struct act *a, struct err *e);
 } actions[] = {
-	{ "list", true, act_list },    { "poll", false, act_poll },     { "log", false, act_log },
-	{ "write", false, act_write }, { "submit", false, act_submit }, { "send-keys", false, act_send_keys },
-	{ "paste", false, act_paste }, { "signal", false, act_signal }, { "kill", false, act_kill },
-	{ "clear", false, act_clear }, { "remove", false, act_remove },
+	{ "list", true, false, act_list },      { "poll", false, false, act_poll },
+	{ "log", false, false, act_log },       { "write", false, true, act_write },
+	{ "submit", false, true, act_submit },  { "send-keys", false, true, act_send_keys },
+	{ "paste", false, true, act_paste },    { "signal", false, false, act_signal },
+	{ "kill", false, false, act_kill },     { "clear", false, false, act_clear },
+	{ "remove", false, false, act_remove },
 };
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
@@ -322,6 +325,15 @@ static const struct action *find_action(struct str name, struct err *e)
 		buf_printf(&list, "%s%s", i ? ", " : "", actions[i].name);
 	(void)err_set(e, ERR_USAGE, "process: no action '" STR_FMT "'; there are %s", STR_ARG(name), list.p);
 	return NULL;
+}
+
+int tool_process_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e)
+{
+	const struct action *action = find_action(tools_str(in, PROCESS_ACTION), e);
+
+	(void)a;
+	ret->passive = action && !action->feeds;
+	return action ? 0 : -1;
 }
 
 int tool_process(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)

@@ -59,6 +59,7 @@ struct tool_ask {
 	bool has_timeout;
 	uint64_t timeout_s;
 	bool wants_elevated;
+	bool passive; /* it starts no program and feeds none */
 };
 
 /* stream 1 or 2. Anything but 0 cancels the call. */

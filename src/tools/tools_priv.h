@@ -92,6 +92,7 @@ int tool_file_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w
 int tool_file_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+int tool_process_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
 int tool_shell_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 int tool_shell_exec_ask(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
 int tool_code_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);

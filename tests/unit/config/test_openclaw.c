@@ -298,7 +298,9 @@ TEST(security_and_ask_become_the_mode_that_replaced_them)
 		{ "security:'allowlist',ask:'off'", EXEC_MODE_ALLOWLIST },
 		{ "security:'allowlist'", EXEC_MODE_ASK },
 		{ "security:'full',ask:'off'", EXEC_MODE_FULL },
-		{ "security:'full',ask:'always'", EXEC_MODE_ASK },
+		{ "security:'full',ask:'always'", EXEC_MODE_ALWAYS },
+		{ "security:'full',ask:'on-miss'", EXEC_MODE_ASK },
+		{ "security:'allowlist',ask:'always'", EXEC_MODE_ALWAYS },
 		{ "ask:'off'", EXEC_MODE_UNSET },
 		{ "mode:'auto'", EXEC_MODE_AUTO },
 	};

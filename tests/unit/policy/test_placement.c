@@ -604,6 +604,26 @@ TEST(c27_elevated_exec_runs_on_the_host_and_a_person_is_asked)
 	assert_int_equal(w.d.place.place, PLACE_HOST);
 }
 
+TEST(c27_elevated_exec_keeps_to_the_mode_of_exec)
+{
+	static const struct {
+		enum exec_mode mode;
+		enum verdict want;
+	} t[] = { { EXEC_MODE_UNSET, VERDICT_ASK },  { EXEC_MODE_ASK, VERDICT_ASK },
+		  { EXEC_MODE_AUTO, VERDICT_ASK },   { EXEC_MODE_ALLOWLIST, VERDICT_DENY },
+		  { EXEC_MODE_FULL, VERDICT_ALLOW }, { EXEC_MODE_ALWAYS, VERDICT_ASK },
+		  { EXEC_MODE_DENY, VERDICT_DENY } };
+
+	sandbox_all();
+	allow_elevated();
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		SAY(EXEC_MODE, exec_mode, (int)t[i].mode);
+		CHECK_CASE(ask(ALL, "exec")->verdict == t[i].want, "mode %d gives %d", (int)t[i].mode,
+			   (int)w.d.verdict);
+		CHECK_CASE(w.d.verdict == VERDICT_DENY || w.d.place.elevated.used, "mode %d", (int)t[i].mode);
+	}
+}
+
 TEST(c27_elevated_moves_exec_alone)
 {
 	sandbox_all();

@@ -311,16 +311,72 @@ TEST(on_the_host_a_person_is_asked_when_the_mode_says_so)
 	CHECK_STR(w->d.message, STR("needs approval"));
 	w->c.base.exec_mode = EXEC_MODE_AUTO;
 	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ASK);
-	w->c.base.exec_mode = EXEC_MODE_ALLOWLIST;
+	w->c.base.exec_mode = EXEC_MODE_ALWAYS;
 	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ASK);
-	w->c.base.programs = LIST(STR("make"));
-	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ALLOW);
-	w->c.base.programs = NO_LIST;
 	w->c.base.exec_mode = EXEC_MODE_FULL;
 	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ALLOW);
 	w->c.base.exec_mode = EXEC_MODE_ASK;
 	assert_int_equal(ask_for(w, "untrusted:x", "exec"), VERDICT_ALLOW);
 	assert_int_equal(ask_for(w, "agent:main:main", "read"), VERDICT_ALLOW);
+}
+
+TEST(programs_that_are_listed_run_on_the_host_and_the_mode_says_what_becomes_of_others)
+{
+	static const struct {
+		enum exec_mode mode;
+		enum verdict listed, other;
+	} t[] = {
+		{ EXEC_MODE_UNSET, VERDICT_ALLOW, VERDICT_ALLOW },
+		{ EXEC_MODE_ALLOWLIST, VERDICT_ALLOW, VERDICT_DENY },
+		{ EXEC_MODE_ASK, VERDICT_ALLOW, VERDICT_ASK },
+		{ EXEC_MODE_AUTO, VERDICT_ALLOW, VERDICT_ASK },
+		{ EXEC_MODE_FULL, VERDICT_ALLOW, VERDICT_ALLOW },
+		{ EXEC_MODE_ALWAYS, VERDICT_ASK, VERDICT_ASK },
+		{ EXEC_MODE_DENY, VERDICT_DENY, VERDICT_DENY },
+	};
+	const struct str argv[] = { STR("make"), STR("all") }, path[] = { STR("./make") };
+	WORLD(w);
+
+	w->c.base.approval_programs = LIST(STR("make"));
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		w->c.base.exec_mode = (int)t[i].mode;
+		w->r.argv = (struct strs){ argv, 2 };
+		CHECK_CASE(ask_for(w, "agent:main:main", "exec") == t[i].listed, "listed, mode %d",
+			   (int)t[i].mode);
+		w->r.argv = (struct strs){ path, 1 };
+		CHECK_CASE(ask_for(w, "agent:main:main", "exec") == t[i].other, "other, mode %d",
+			   (int)t[i].mode);
+		if (t[i].other == VERDICT_DENY)
+			CHECK_DENY(w, CODE_EXEC_MODE_DENIED);
+	}
+}
+
+TEST(programs_that_may_run_at_all_are_asked_about_unless_only_they_run)
+{
+	const struct str argv[] = { STR("make") };
+	WORLD(w);
+
+	w->c.base.programs = LIST(STR("make"));
+	w->r.argv = (struct strs){ argv, 1 };
+	w->c.base.exec_mode = EXEC_MODE_ASK;
+	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ASK);
+	w->c.base.exec_mode = EXEC_MODE_ALLOWLIST;
+	assert_int_equal(ask_for(w, "agent:main:main", "exec"), VERDICT_ALLOW);
+}
+
+TEST(who_only_looks_at_a_program_that_runs_on_the_host_asks_nobody)
+{
+	WORLD(w);
+
+	w->c.base.exec_mode = EXEC_MODE_ALWAYS;
+	w->r.passive = true;
+	assert_int_equal(ask_for(w, "agent:main:main", "process"), VERDICT_ALLOW);
+	w->r.passive = false;
+	assert_int_equal(ask_for(w, "agent:main:main", "process"), VERDICT_ASK);
+	w->c.base.exec_mode = EXEC_MODE_DENY;
+	w->r.passive = true;
+	ask_for(w, "agent:main:main", "process");
+	CHECK_DENY(w, CODE_EXEC_MODE_DENIED);
 }
 
 TEST_MAIN()
