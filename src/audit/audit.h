@@ -65,6 +65,8 @@ struct audit_end {
 	int64_t exit;
 	uint64_t duration_ms, stdout_bytes, stderr_bytes, cpu_ms, peak_bytes;
 	bool truncated;
+	bool elevated;                /* it left the sandbox, or would have */
+	struct str approval;          /* which a person was asked for; empty = none */
 	const struct denial *denials; /* the first 32 are written */
 	size_t n_denials;
 };

@@ -109,7 +109,7 @@ static void put_where(struct record *r, const struct decision *d, struct str wal
 	put_field(r, "workspace", d->workspace);
 	put_field(r, "walls", walls);
 	if (d->place.elevated.requested)
-		jsonw_kbool(&r->w, "elevated", d->place.elevated.allowed);
+		jsonw_kbool(&r->w, "elevated", d->place.elevated.used);
 }
 
 int audit_decided(struct audit *a, const struct decision *d, struct str walls, uint64_t *ret_seq,
@@ -182,6 +182,9 @@ int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 	jsonw_ku64(&r.w, "stdout_bytes", end->stdout_bytes);
 	jsonw_ku64(&r.w, "stderr_bytes", end->stderr_bytes);
 	jsonw_kbool(&r.w, "truncated", end->truncated);
+	if (end->elevated)
+		jsonw_kbool(&r.w, "elevated", true);
+	put_field(&r, "approval", end->approval);
 	put_denials(&r, end);
 	code = record_append(&r, a, NULL, e);
 	if (code >= 0)

@@ -17,7 +17,8 @@ struct form {
 struct redactor {
 	struct form *v; /* longest first */
 	size_t n, cap;
-	bool starts[256]; /* some form begins with this byte */
+	bool starts[256];          /* some form begins with this byte */
+	struct redact_marks marks; /* looks_secret NULL: none */
 };
 
 int redactor_new(struct redactor **ret)
@@ -218,7 +219,12 @@ static const struct form *match(const struct redactor *r, struct str at)
 	return NULL;
 }
 
-void redact_put(const struct redactor *r, struct buf *out, struct str text)
+void redactor_mark(struct redactor *r, const struct redact_marks *m)
+{
+	r->marks = *m;
+}
+
+static void put_known(const struct redactor *r, struct buf *out, struct str text)
 {
 	size_t from = 0, i = 0;
 
@@ -237,6 +243,20 @@ void redact_put(const struct redactor *r, struct buf *out, struct str text)
 		from = i;
 	}
 	buf_put(out, str_from(text, from));
+}
+
+void redact_put(const struct redactor *r, struct buf *out, struct str text)
+{
+	_cleanup_buf_ struct buf known = { 0 };
+
+	if (!r || !r->marks.looks_secret) {
+		put_known(r, out, text);
+		return;
+	}
+	buf_init(&known, out->max_bytes);
+	put_known(r, &known, text);
+	out->failed |= known.failed;
+	redact_marked(&r->marks, out, buf_str(&known));
 }
 
 bool redact_finds(const struct redactor *r, struct str text)

@@ -10,8 +10,6 @@
 #include "engine/engine_priv.h"
 #include "policy/envname.h"
 
-#define HIDDEN "<redacted>"
-
 /* ---- known values ---- */
 
 static int teach(struct redactor *r, struct str name, struct str value, struct err *e)
@@ -86,93 +84,15 @@ static int teach_config(const struct engine *g, struct redactor *r, struct err *
 	return code;
 }
 
-/* ---- what stands where a secret stands ---- */
-
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static size_t value_length(struct str s)
-{
-	size_t n = 0;
-
-	while (n < s.n && !strchr(" \t\r\n\"'`,;&|<>()", s.p[n]))
-		n++;
-	return n;
-}
-
-/* NAME=value, NAME: value, "name":"value", with a name that speaks of a secret: the bytes before the value; 0 = not. */
-static size_t named(struct str s)
-{
-	size_t n = 0, at;
-
-	while (n < s.n && is_word(s.p[n]))
-		n++;
-	if (!n || !env_name_looks_secret((struct str){ .p = s.p, .n = n }))
-		return 0;
-	at = n;
-	if (at < s.n && (s.p[at] == '"' || s.p[at] == '\''))
-		at++;
-	if (at == s.n || (s.p[at] != '=' && s.p[at] != ':'))
-		return 0;
-	at++;
-	while (at < s.n && (s.p[at] == ' ' || s.p[at] == '"' || s.p[at] == '\''))
-		at++;
-	return at;
-}
-
-/* How many bytes of `s` introduce a secret of at least *ret_least bytes; 0 = none. */
-static size_t marker(struct str s, size_t *ret_least)
-{
-	static const struct {
-		const char *word;
-		size_t least;
-	} words[] = { { "raw:", 1 }, { "bearer ", 8 }, { "basic ", 8 }, { "creel_", 64 } };
-
-	*ret_least = 1;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		struct str word = str_z(words[i].word);
-
-		if (s.n > word.n && str_eq_nocase((struct str){ .p = s.p, .n = word.n }, word)) {
-			*ret_least = words[i].least;
-			return word.n;
-		}
-	}
-	return named(s);
-}
-
-static void hide_marked(struct str text, struct buf *out)
-{
-	bool at_word = true;
-
-	while (text.n) {
-		size_t least = 1, n = at_word ? marker(text, &least) : 0;
-		size_t value = n ? value_length(str_from(text, n)) : 0;
-
-		if (value >= least) {
-			buf_put(out, (struct str){ .p = text.p, .n = n });
-			buf_puts(out, HIDDEN);
-			text = str_from(text, n + value);
-			at_word = false;
-			continue;
-		}
-		at_word = !is_word(text.p[0]);
-		buf_putc(out, text.p[0]);
-		text = str_from(text, 1);
-	}
-}
+/* ---- both, in one text ---- */
 
 static void hide(void *ctx, struct str text, struct buf *out)
 {
-	_cleanup_buf_ struct buf known = { 0 };
+	_cleanup_buf_ struct buf hidden = { 0 };
 
-	buf_init(&known, INCIDENT_MAX);
-	redact_put(ctx, &known, text);
-	if (known.failed)
-		buf_puts(out, HIDDEN);
-	else
-		hide_marked(buf_str(&known), out);
+	buf_init(&hidden, INCIDENT_MAX);
+	redact_put(ctx, &hidden, text);
+	buf_put(out, hidden.failed ? STR("<redacted>") : buf_str(&hidden));
 }
 
 /* ---- the export ---- */
@@ -193,6 +113,7 @@ int engine_incident(struct engine *g, struct str request, struct str session, st
 		return err_set(e, ERR_LIMIT, "out of memory");
 	if ((request.n != 0) == (session.n != 0))
 		return err_set(e, ERR_USAGE, "which? either a request or a session");
+	redactor_mark(r, &(struct redact_marks){ .looks_secret = env_name_looks_secret, .wide = true });
 	code = secrets_teach(g->secrets, none, r, e);
 	if (code >= 0)
 		code = teach_environ(g, r, e);

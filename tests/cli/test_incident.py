@@ -48,7 +48,8 @@ def story(sessions):
 @pytest.mark.item("S4-52")
 def test_an_export_of_a_session_is_whole_and_holds_no_secret(story):
     log = (story.state / "audit/audit.jsonl").read_text()
-    assert SECRETS["MY_API_KEY"] in log and SECRETS["TYPED"] in log  # or nothing is shown here
+    assert SECRETS["MY_API_KEY"] in log  # or nothing is shown here
+    assert SECRETS["TYPED"] not in log and SECRETS["BEARER"] not in log  # a mark stood before them
     got = export(story, *story.known, "--session", "agent:main:incident", env=story.secret_env)
     for name, value in SECRETS.items():
         for form in (value, base64.b64encode(value.encode()).decode().rstrip("="), value.encode().hex()):

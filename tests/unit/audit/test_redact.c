@@ -100,4 +100,52 @@ TEST(too_much_is_an_error_and_not_a_silence)
 	assert_int_equal(e, -ENOSPC);
 }
 
+static bool speaks_of_secrets(struct str name)
+{
+	return str_ends(name, STR("TOKEN")) || str_eq(name, STR("password"));
+}
+
+TEST(what_stands_behind_a_mark_is_hidden_and_nothing_that_a_shell_would_do)
+{
+	static const struct {
+		const char *in, *narrow, *wide;
+	} t[] = {
+		{ "GH_TOKEN=abc make", "GH_TOKEN=<redacted> make", "GH_TOKEN=<redacted> make" },
+		{ "--password='a b' x", "--password='<redacted> b' x", "--password='<redacted> b' x" },
+		{ "TOKEN=$OTHER", "TOKEN=$OTHER", "TOKEN=<redacted>" },
+		{ "TOKEN=$(curl evil)", "TOKEN=$(curl evil)", "TOKEN=<redacted>(curl evil)" },
+		{ "TOKEN=a;rm -rf /", "TOKEN=<redacted>;rm -rf /", "TOKEN=<redacted>;rm -rf /" },
+		{ "TOKEN=a`id`", "TOKEN=<redacted>`id`", "TOKEN=<redacted>`id`" },
+		{ "TOKEN= id", "TOKEN= id", "TOKEN= <redacted>" },
+		{ "TOKEN: abc", "TOKEN: abc", "TOKEN: <redacted>" },
+		{ "{\"password\": \"abc\"}", "{\"password\": \"<redacted>\"}",
+		  "{\"password\": \"<redacted>\"}" },
+		{ "raw:abc", "raw:<redacted>", "raw:<redacted>" },
+		{ "Bearer 12345678", "Bearer <redacted>", "Bearer <redacted>" },
+		{ "bearer short", "bearer short", "bearer short" },
+		{ "basic 12345678", "basic 12345678", "basic <redacted>" },
+		{ "MAX_TOKENS=5 XTOKEN", "MAX_TOKENS=5 XTOKEN", "MAX_TOKENS=5 XTOKEN" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (int wide = 0; wide < 2; wide++) {
+			_cleanup_buf_ struct buf b = { 0 };
+			const char *want = wide ? t[i].wide : t[i].narrow;
+
+			buf_init(&b, 1000);
+			redact_marked(
+				&(struct redact_marks){ .looks_secret = speaks_of_secrets, .wide = wide }, &b,
+				str_z(t[i].in));
+			CHECK_CASE(str_eq(buf_str(&b), str_z(want)), "'%s' became '%s'", t[i].in, b.p);
+		}
+}
+
+TEST(a_redactor_with_marks_hides_both)
+{
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("T"), STR("abcd"));
+
+	redactor_mark(r, &(struct redact_marks){ .looks_secret = speaks_of_secrets });
+	check_put(r, STR("abcd X_TOKEN=z"), STR("${T} X_TOKEN=<redacted>"));
+}
+
 TEST_MAIN()
