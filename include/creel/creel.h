@@ -169,6 +169,27 @@ enum creel_stream { CREEL_STDOUT = 1, CREEL_STDERR = 2 };
 /* Output as it comes, any bytes. Anything but 0 cancels the call. Not called for tools that do not stream. */
 typedef int creel_output_fn(void *ctx, int stream, const char *data, size_t n);
 
+/* ---- approvals: a call that a person has to allow ---- */
+
+struct creel_approval {
+	size_t size;
+	const char *id;   /* short, to be typed */
+	const char *kind; /* "host": a program on the host; "elevated": one that leaves its sandbox; "tool" */
+	const char
+		*state; /* waiting, allowed (once), granted (for a time), used, denied, expired, withdrawn */
+	const char *request_id, *session, *agent, *channel, *chat_id, *tool, *via;
+	const char *command,
+		*arguments; /* for people: without secrets that are known or marked, nothing invisible, both ends of what is long */
+	const char *workdir; /* on the host */
+	const char *call;    /* digest of the exact call */
+	const char *by, *reason;
+	uint64_t created_ms, expires_ms; /* Unix time: no answer by then is "no" */
+	uint64_t answered_ms, until_ms;  /* 0 = not; until: of one that is granted */
+	uint64_t used;                   /* times */
+};
+/* A call waits for this one. Texts are valid until it returns. */
+typedef void creel_waiting_fn(void *ctx, const struct creel_approval *approval);
+
 struct creel_call {
 	size_t size;
 	const char *tool;
@@ -181,10 +202,12 @@ struct creel_call {
 	void *ctx;               /* of output and warn */
 	creel_say_fn *
 		warn; /* what should be known before the call runs, and not only from its result; may be NULL */
+	creel_waiting_fn *
+		waiting; /* a person is asked first, and the call waits for approvals.timeout_s seconds; may be NULL. ctx is of this, too */
 };
-#define CREEL_CALL_INIT                                                                 \
-	{                                                                               \
-		sizeof(struct creel_call), NULL, NULL, 0, NULL, 0, -1, NULL, NULL, NULL \
+#define CREEL_CALL_INIT                                                                       \
+	{                                                                                     \
+		sizeof(struct creel_call), NULL, NULL, 0, NULL, 0, -1, NULL, NULL, NULL, NULL \
 	}
 
 enum creel_status {
@@ -217,6 +240,39 @@ struct creel_result {
 CREEL_API int creel_call(struct creel_session *s, const struct creel_call *call, struct creel_result *ret,
 			 struct creel_error *e);
 CREEL_API void creel_result_free(struct creel_result *r);
+
+/* Texts are valid until it returns. Anything but 0 ends the list and is returned. */
+typedef int creel_approval_fn(void *ctx, const struct creel_approval *approval);
+
+struct creel_approval_filter {
+	size_t size;
+	const char *id; /* exactly this one; NULL = any */
+	int all;        /* also those that have ended, as far as they are kept */
+};
+#define CREEL_APPROVAL_FILTER_INIT                            \
+	{                                                     \
+		sizeof(struct creel_approval_filter), NULL, 0 \
+	}
+/* Those that wait or are granted for a time, oldest first, of every process with this state directory. 0, or what `each` returned, or negative. */
+CREEL_API int creel_approvals(struct creel_engine *c, const struct creel_approval_filter *f,
+			      creel_approval_fn *each, void *ctx, struct creel_error *e);
+
+struct creel_answer {
+	size_t size;
+	const char *id;
+	int allow; /* 0 = deny, which also takes back what was allowed and not used, or granted */
+	uint64_t
+		for_s; /* with allow: 0 = this call, once; otherwise also the same call again, for so many seconds (at most 86400) */
+	const char *by;     /* who says so, for the log; NULL = the user of this process */
+	const char *reason; /* may be NULL */
+};
+#define CREEL_ANSWER_INIT                                           \
+	{                                                           \
+		sizeof(struct creel_answer), NULL, 0, 0, NULL, NULL \
+	}
+/* 0, or negative: CREEL_NOTFOUND when it does not wait (any more). What cannot be recorded does not happen. */
+CREEL_API int creel_approval_answer(struct creel_engine *c, const struct creel_answer *a,
+				    struct creel_error *e);
 
 /* ---- the sandboxes that live ---- */
 

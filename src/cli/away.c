@@ -115,6 +115,26 @@ int run_incident_export(struct cli *cli, struct err *e)
 	return away(cli, e);
 }
 
+int run_approvals_list(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_approvals_show(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_approvals_allow(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
+int run_approvals_deny(struct cli *cli, struct err *e)
+{
+	return away(cli, e);
+}
+
 int run_pairing_list(struct cli *cli, struct err *e)
 {
 	return away(cli, e);

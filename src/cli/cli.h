@@ -53,6 +53,9 @@ struct cli {
 	struct arg_list anchors;
 	bool denied;
 
+	/* approvals */
+	struct arg_value for_time, reason;
+
 	/* token */
 	struct arg_value pairs, expires, name;
 	bool admin;
@@ -88,6 +91,10 @@ int run_kill(struct cli *cli, struct err *e);
 int run_recreate(struct cli *cli, struct err *e);
 int run_prune(struct cli *cli, struct err *e);
 int run_incident_export(struct cli *cli, struct err *e);
+int run_approvals_list(struct cli *cli, struct err *e);
+int run_approvals_show(struct cli *cli, struct err *e);
+int run_approvals_allow(struct cli *cli, struct err *e);
+int run_approvals_deny(struct cli *cli, struct err *e);
 int run_pairing_list(struct cli *cli, struct err *e);
 int run_pairing_approve(struct cli *cli, struct err *e);
 int run_pairing_add(struct cli *cli, struct err *e);

@@ -175,6 +175,28 @@ static void warn_first(void *ctx, int severity, const char *text)
 	output_complain(buf_str(&line));
 }
 
+/* A person is asked: what about, and how to answer. */
+static void tell_waiting(void *ctx, const struct creel_approval *a)
+{
+	struct call *x = ctx;
+	_cleanup_buf_ struct buf text = { 0 };
+	const char *kind = strcmp(a->kind, "elevated") == 0 ? "elevated, on the host" : "on the host";
+
+	if (x->cli->quiet)
+		return;
+	buf_init(&text, OUTPUT_MAX);
+	buf_printf(&text, "creel call: waits for a person to allow this %s, for %llu s: ", kind,
+		   (unsigned long long)((a->expires_ms - a->created_ms) / 1000));
+	buf_put_visible(&text, str_z(a->command));
+	buf_puts(&text, "\ncreel call: answer with: creel");
+	if (x->cli->state_dir.has) {
+		buf_puts(&text, " --state-dir ");
+		buf_put_visible(&text, x->cli->state_dir.text);
+	}
+	buf_printf(&text, " approvals allow %s (or deny)\n", a->id);
+	output_complain(buf_str(&text));
+}
+
 static int pass_output(void *ctx, int stream, const char *data, size_t n)
 {
 	struct call *x = ctx;
@@ -198,6 +220,7 @@ static int make_call(struct call *x, struct creel_session *s, struct err *e)
 	call.cancel_fd = x->signals;
 	call.output = x->text ? pass_output : NULL;
 	call.warn = warn_first;
+	call.waiting = tell_waiting;
 	call.ctx = x;
 	r = creel_call(s, &call, &result, &ce);
 	if (r < 0)

@@ -208,6 +208,18 @@ static const struct arg_word code_words[] = { { .name = "CODE" } };
 static const struct arg_word sender_words[] = { { .name = "CHANNEL" }, { .name = "USER" } };
 static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
 
+static const struct arg_option approvals_list_options[] = {
+	{ .name = "all", .kind = ARG_FLAG, AT(all), .help = "also those that have ended: used, denied, expired, withdrawn" },
+};
+#define REASON_OPTION \
+	{ .name = "reason", .kind = ARG_TEXT, AT(reason), .meta = "TEXT", .help = "why, for the caller and the audit log" },
+static const struct arg_option approvals_allow_options[] = {
+	{ .name = "for", .kind = ARG_TEXT, AT(for_time), .meta = "TIME", .help = "also the same call again, for so long (10m, 2h), 24h at most; once unless given" },
+	REASON_OPTION
+};
+static const struct arg_option approvals_deny_options[] = { REASON_OPTION };
+static const struct arg_word approval_words[] = { { .name = "ID" } };
+
 static const struct arg_option incident_options[] = {
 	{ .name = "request", .kind = ARG_TEXT, AT(request_id), .meta = "ID", .help = "one call, by the request_id of its result" },
 	{ .name = "output", .letter = 'o', .kind = ARG_TEXT, AT(output), .meta = "FILE", .hint = HINT_FILE,
@@ -315,6 +327,26 @@ static const struct command pairing_commands[] = {
 	  .words = sender_words, .n_words = COUNT(sender_words), .run = run_pairing_revoke },
 };
 
+static const struct command approvals_commands[] = {
+	{ .name = "list", .summary = "list calls that wait for a person",
+	  .about = "Prints a line for each call that waits for an answer and for each that is allowed for a time, oldest first; --all also those that have ended. "
+		   "The command is shown as a shell would be told it, without secrets that are known, and with nothing in it that a terminal would obey.",
+	  .examples = "creel approvals list --json\tfor programs\n", .options = TABLE(approvals_list_options), .run = run_approvals_list },
+	{ .name = "show", .summary = "show everything about one of them", .usage = "ID",
+	  .about = "Prints who asks, the command, all arguments, the directory, and what became of it.", .examples = "creel approvals show k7m29xqd\tbefore you answer\n",
+	  .words = approval_words, .n_words = COUNT(approval_words), .run = run_approvals_show },
+	{ .name = "allow", .summary = "let a call that waits run", .usage = "ID [--for TIME]",
+	  .about = "The call that waits runs, once. With --for the same call may be made again until the time is over: from the same session and sender, with the same "
+		   "arguments, in the same directory; what differs in any of that is asked about again.",
+	  .examples = "creel approvals allow k7m29xqd\tonce\n"
+		      "creel approvals allow k7m29xqd --for 10m\tand the same call again for ten minutes\n",
+	  .options = TABLE(approvals_allow_options), .words = approval_words, .n_words = COUNT(approval_words), .run = run_approvals_allow },
+	{ .name = "deny", .summary = "refuse a call that waits, or take back what was allowed", .usage = "ID [--reason TEXT]",
+	  .about = "The call that waits is refused, and its caller is told the reason. One that was allowed for a time is not allowed any more.",
+	  .examples = "creel approvals deny k7m29xqd --reason 'use the sandbox'\twith a reason\n",
+	  .options = TABLE(approvals_deny_options), .words = approval_words, .n_words = COUNT(approval_words), .run = run_approvals_deny },
+};
+
 static const struct command token_commands[] = {
 	{ .name = "new", .summary = "make a token and print it once", .usage = "--pairs AGENT:CHAT[,...]",
 	  .about = "Makes a token of 256 random bits and prints it. Only its hash is kept, so it is never shown again. Its holder may speak for these pairs of agent and "
@@ -416,6 +448,9 @@ static const struct command commands[] = {
 	{ .name = "token", .summary = "make, list and revoke tokens of callers over the network",
 	  .about = "Works on tokens/tokens.json in the state directory (0600, hashes alone). Each is bound to the pairs of agent and chat that its holder may speak for.",
 	  .subs = token_commands, .n_subs = COUNT(token_commands) },
+	{ .name = "approvals", .summary = "answer calls that a person has to allow",
+	  .about = "A call whose verdict is ASK (tools.exec.mode, elevated) waits for approvals.timeout_s seconds. No answer is a refusal.",
+	  .subs = approvals_commands, .n_subs = COUNT(approvals_commands) },
 	{ .name = "pairing", .summary = "say which senders are known",
 	  .about = "Works on pairing/pairing.json in the state directory. Who is not known gets a code and nothing else, until somebody approves it.",
 	  .subs = pairing_commands, .n_subs = COUNT(pairing_commands) },

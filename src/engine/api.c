@@ -295,6 +295,7 @@ int creel_decide(struct creel_session *s, const char *tool, const char *argument
 struct hearer {
 	creel_output_fn *output;
 	creel_say_fn *warn;
+	creel_waiting_fn *waiting;
 	void *ctx;
 };
 
@@ -310,6 +311,13 @@ static void warn_first(void *ctx, const char *text)
 	const struct hearer *h = ctx;
 
 	h->warn(h->ctx, CREEL_WARNING, text);
+}
+
+static void tell_waiting(void *ctx, const struct reg_approval *row)
+{
+	const struct hearer *h = ctx;
+
+	api_tell_approval(row, h->waiting, h->ctx);
 }
 
 int creel_call(struct creel_session *s, const struct creel_call *given, struct creel_result *ret,
@@ -329,7 +337,7 @@ int creel_call(struct creel_session *s, const struct creel_call *given, struct c
 			"a call or its result has no size: begin with CREEL_CALL_INIT and CREEL_RESULT_INIT");
 		return api_fail(error, &e);
 	}
-	hearer = (struct hearer){ .output = c.output, .warn = c.warn, .ctx = c.ctx };
+	hearer = (struct hearer){ .output = c.output, .warn = c.warn, .waiting = c.waiting, .ctx = c.ctx };
 	o = (struct call_opts){ .tool = api_str(c.tool),
 				.args = api_str(c.arguments),
 				.request_id = api_str(c.request_id),
@@ -337,6 +345,7 @@ int creel_call(struct creel_session *s, const struct creel_call *given, struct c
 				.cancel_fd = c.cancel_fd,
 				.output = c.output ? pass_on : NULL,
 				.warn = c.warn ? warn_first : NULL,
+				.waiting = c.waiting ? tell_waiting : NULL,
 				.ctx = &hearer };
 	if (c.n_arguments && c.arguments)
 		o.args = (struct str){ .p = c.arguments, .n = c.n_arguments };

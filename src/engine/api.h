@@ -36,5 +36,8 @@ int api_fail(struct creel_error *out, const struct err *e); /* -1 */
 struct str api_str(const char *z);                          /* NULL: empty, with p NULL */
 /* A struct of a caller's version: what it does not have is zero. False when it is NULL or smaller than `least`. */
 bool api_take(void *to, size_t room, const void *from, size_t least);
+/* api_approval.c */
+struct reg_approval;
+void api_tell_approval(const struct reg_approval *row, creel_waiting_fn *tell, void *ctx);
 /* The text, for creel_free(); NULL when memory ran out. */
 char *api_text(struct buf *b);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/private.h"
+#include "policy/envname.h"
 #include "sandbox/sandbox.h"
 
 #include <assert.h>
@@ -195,8 +196,10 @@ int engine_new(const struct engine_opts *o, struct engine **ret, struct err *e)
 		r = name_run(g, e);
 	if (r >= 0 && redactor_new(&g->redactor) < 0)
 		r = err_set(e, ERR_LIMIT, "out of memory");
-	if (r >= 0)
+	if (r >= 0) {
+		redactor_mark(g->redactor, &(struct redact_marks){ .looks_secret = env_name_looks_secret });
 		r = teach_all(g, e);
+	}
 	if (r < 0)
 		return r;
 	*ret = g;

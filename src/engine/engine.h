@@ -16,6 +16,7 @@
 #include "model/decision.h"
 
 struct engine;
+struct reg_approval;
 struct session;
 
 /* ---- the engine ---- */
@@ -99,6 +100,7 @@ struct call_opts {
 	int (*output)(void *ctx, int stream, struct str bytes);
 	void (*warn)(void *ctx, const char *text); /* before it runs; NULL = nobody wants to know */
 	void (*allowed)(void *ctx); /* it was decided and recorded, and is about to run; the same */
+	void (*waiting)(void *ctx, const struct reg_approval *row); /* a person has to answer; the same */
 	void *ctx;
 };
 struct call_result {

@@ -4,6 +4,7 @@
 
 #include "audit/audit.h"
 #include "backend/backend.h"
+#include "engine/approval.h"
 #include "engine/build.h"
 #include "engine/engine.h"
 #include "engine/pool.h"
@@ -93,6 +94,19 @@ struct session {
 /* The sandbox of this decision in s->box: in hand, found, or made. `a` is of the call. */
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e);
 void session_let_go(struct session *s);
+/* Where a call on the host begins. */
+struct str session_host_dir(const struct session *s, const struct decision *d);
+/* What is in hand, put aside while an elevated call runs on the host, and taken up again. */
+struct session_hand {
+	struct box *box;
+	char key[REGISTRY_KEY_MAX + 1];
+	struct buf made_for;
+	struct digest digest;
+	bool kept, on_host, for_one, warn;
+	uint64_t warn_until_ms, oom_seen, oom_looked_ms;
+};
+void session_put_aside(struct session *s, struct session_hand *h);
+void session_take_up(struct session *s, struct session_hand *h);
 void session_count_oom(struct session *s);
 void session_request(const struct session *s, struct request *ret);
 
@@ -137,5 +151,6 @@ struct outcome {
 	struct box_end end;
 	const struct denial *denials;
 	size_t n_denials;
+	struct approval_end approval; /* id empty: nobody was asked */
 };
 void result_put(const struct session *s, const struct outcome *o, struct buf *out);

@@ -20,7 +20,7 @@
 
 #define GUARD_FILE "registry.lock"
 #define APPLICATION_ID 0x4352454cu /* "CREL" */
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 /* clang-format off */
 static const char schema[] =
@@ -36,8 +36,16 @@ static const char schema[] =
 	"CREATE TABLE locks (name TEXT PRIMARY KEY NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,"
 	" pidns INTEGER NOT NULL, boot TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
 	"CREATE TABLE counters (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-	"INSERT INTO counters VALUES ('lock', 0);"
-	"PRAGMA user_version = 1;";
+	"INSERT INTO counters VALUES ('lock', 0);";
+/* Since version 2. */
+static const char schema_approvals[] =
+	"CREATE TABLE approvals (id TEXT PRIMARY KEY NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, request TEXT NOT NULL,"
+	" session TEXT NOT NULL, agent TEXT NOT NULL, channel TEXT NOT NULL, chat TEXT NOT NULL, tool TEXT NOT NULL, via TEXT NOT NULL,"
+	" call TEXT NOT NULL, command TEXT NOT NULL, arguments TEXT NOT NULL, workdir TEXT NOT NULL, answered_by TEXT NOT NULL,"
+	" reason TEXT NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, answered_ms INTEGER NOT NULL,"
+	" until_ms INTEGER NOT NULL, until_boot_ms INTEGER NOT NULL, used INTEGER NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,"
+	" pidns INTEGER NOT NULL, boot TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+	"PRAGMA user_version = 2;";
 /* clang-format on */
 
 /* ---- SQLite ---- */
@@ -200,6 +208,8 @@ static int make_schema(struct registry *r, struct err *e)
 	char application[64];
 	int code = reg_exec(r, schema, e);
 
+	if (code == 0)
+		code = reg_exec(r, schema_approvals, e);
 	(void)snprintf(application, sizeof(application), "PRAGMA application_id = %u;", APPLICATION_ID);
 	return code < 0 ? code : reg_exec(r, application, e);
 }
@@ -213,16 +223,16 @@ static int refuse_newer(struct registry *r, int64_t version, struct err *e)
 }
 
 /* Somebody's database that has the right number and not our tables is none of ours: as good as damaged. */
-static int check_tables(struct registry *r, struct err *e)
+static int check_tables(struct registry *r, int64_t version, struct err *e)
 {
 	static const char sql[] =
-		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sandboxes', 'leases', 'locks', 'counters')";
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sandboxes', 'leases', 'locks', 'counters', 'approvals')";
 	int64_t n = 0;
 	int code = read_pragma(r, sql, &n, e);
 
 	if (code < 0)
 		return code;
-	if (n == 4)
+	if (n == (version == 1 ? 4 : 5))
 		return 0;
 	r->damaged = true;
 	return err_set(e, ERR_SYS, "'%s' is damaged: tables are missing", r->path);
@@ -239,13 +249,17 @@ static int ready_schema(struct registry *r, struct err *e)
 	if (version > SCHEMA_VERSION)
 		return refuse_newer(r, version, e);
 	if (version == SCHEMA_VERSION)
-		return check_tables(r, e);
+		return check_tables(r, version, e);
 	code = reg_exec(r, "BEGIN IMMEDIATE", e);
 	if (code == 0)
 		code = read_pragma(r, "PRAGMA user_version", &version,
 				   e); /* another one may have been first */
 	if (code == 0 && version == 0)
 		code = make_schema(r, e);
+	if (code == 0 && version == 1)
+		code = check_tables(r, version, e);
+	if (code == 0 && version == 1)
+		code = reg_exec(r, schema_approvals, e);
 	if (code == 0)
 		code = reg_exec(r, "COMMIT", e);
 	if (code < 0)

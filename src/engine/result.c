@@ -61,7 +61,11 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	jsonw_karr(w, "warnings");
 	/* First what the caller was told before: call_opts.warn. */
 	if (s->on_host && o->d && o->d->place.place == PLACE_HOST)
-		jsonw_str(w, STR("ran on the host, without any wall"));
+		jsonw_str(
+			w,
+			o->d->place.elevated.used
+				? STR("elevated: ran on the host, outside of the sandbox and without any wall")
+				: STR("ran on the host, without any wall"));
 	if (s->elsewhere) {
 		_cleanup_buf_ struct buf text = { 0 };
 
@@ -92,6 +96,26 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	for (size_t i = 0; o->d && i < o->d->n_warnings; i++)
 		put_words(s, w, o->d->warnings[i].text);
 	jsonw_arr_end(w);
+}
+
+static void put_approval(const struct outcome *o, struct jsonw *w)
+{
+	const struct approval_end *a = &o->approval;
+	char time[CLOCK_TEXT_MAX];
+	struct str until;
+
+	if (!a->id.n)
+		return;
+	jsonw_kobj(w, "approval");
+	jsonw_kstr(w, "id", a->id);
+	jsonw_kz(w, "state", enum_name(approval_state_names, (int)a->state));
+	if (a->by.n)
+		jsonw_kstr(w, "by", a->by);
+	if (a->reason.n)
+		jsonw_kstr(w, "reason", a->reason);
+	if (a->until_ms && clock_format(a->until_ms, time, &until) == 0)
+		jsonw_kstr(w, "until", until);
+	jsonw_obj_end(w);
 }
 
 static void put_fixes(const struct decision *d, struct jsonw *w)
@@ -154,6 +178,9 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 		denial_put(&w, &o->denials[i]);
 	jsonw_arr_end(&w);
 	put_warnings(s, o, &w);
+	put_approval(o, &w);
+	if (o->d && o->d->place.elevated.requested)
+		jsonw_kbool(&w, "elevated", o->d->place.elevated.used);
 	if (o->d)
 		put_sandbox(s, o->d, &w);
 	jsonw_obj_end(&w);

@@ -34,7 +34,8 @@ struct trip {
 	bool decided;
 	struct denial denials[2];
 	uint64_t stdout_bytes, stderr_bytes;
-	bool too_much; /* it wrote more than limits.output */
+	bool too_much;                 /* it wrote more than limits.output */
+	struct session_hand *elevated; /* what was in hand before; NULL = this call is not */
 };
 
 /* ---- asking ---- */
@@ -78,6 +79,7 @@ static int fill_request(struct trip *t, struct err *e)
 			       ? t->o->timeout_s
 			       : ask.timeout_s;
 	r->wants_elevated |= ask.wants_elevated;
+	r->passive = ask.passive;
 	return rc;
 }
 
@@ -150,8 +152,9 @@ static int end_refused(struct trip *t)
 	o->error = d->verdict == VERDICT_ASK ? "approval_required" : code_word(d->code);
 	o->err.kind = ERR_DENIED;
 	if (d->verdict == VERDICT_ASK)
-		(void)err_set(&o->err, ERR_DENIED,
-			      "a person has to allow this first, and nobody can be asked here");
+		(void)err_set(
+			&o->err, ERR_DENIED,
+			"a person has to allow this first, and approvals.timeout_s is 0: nobody is asked");
 	else
 		(void)snprintf(o->err.msg, sizeof(o->err.msg), "%.*s", (int)d->message.n, d->message.p);
 	add_denial(t, (struct denial){ .operation = "call",
@@ -161,6 +164,50 @@ static int end_refused(struct trip *t)
 				       .layer = "policy",
 				       .hint = d->fix_it.n ? d->fix_it.v[0] : (struct str){ 0 } });
 	return 0;
+}
+
+/* ---- a person ---- */
+
+/* Each way in which it was not allowed. */
+static const struct {
+	const char *word, *text;
+} unasked[APPROVAL_STATE_COUNT_] = {
+	[APPROVAL_DENIED] = { "approval_denied", "a person was asked, and denied it" },
+	[APPROVAL_EXPIRED] = { "approval_timeout", "a person was asked, and nobody answered in time" },
+	[APPROVAL_WITHDRAWN] = { "approval_withdrawn", "nobody waits for the answer any more" },
+};
+
+static int end_unapproved(struct trip *t)
+{
+	const struct approval_end *end = &t->out.approval;
+	struct outcome *o = &t->out;
+
+	(void)end_refused(t);
+	if (!end->id.n) /* approvals.timeout_s is 0 */
+		return 0;
+	o->error = unasked[end->state].word;
+	t->denials[0].rule = str_z(o->error);
+	if (end->by.n)
+		(void)err_set(&o->err, ERR_DENIED, "%s (" STR_FMT "%s" STR_FMT ")", unasked[end->state].text,
+			      STR_ARG(end->by), end->reason.n ? ": " : "", STR_ARG(end->reason));
+	else
+		(void)err_set(&o->err, ERR_DENIED,
+			      "%s; fix: 'creel approvals list' while it waits, approvals.timeout_s",
+			      unasked[end->state].text);
+	return 0;
+}
+
+/* 1: go on. */
+static int ask_person(struct trip *t)
+{
+	struct err *e = &t->out.err;
+	int r = approval_ask(t->s, t->d, &t->args, t->o, t->a, &t->out.approval, e);
+
+	if (r < 0)
+		return end_with_error(t, e->kind == ERR_LIMIT ? "approval_limit" : "approval_unavailable");
+	if (t->out.approval.state == APPROVAL_USED || t->out.approval.state == APPROVAL_GRANTED)
+		return 1;
+	return end_unapproved(t);
 }
 
 static int end_verdict(struct trip *t)
@@ -362,14 +409,17 @@ static void warn_first(struct trip *t)
 	if (!t->o->warn)
 		return;
 	if (t->s->on_host && !t->s->who.no_sandbox)
-		t->o->warn(t->o->ctx, "on the host, without any wall: nothing asks for a sandbox here; "
-				      "--sandbox light does");
+		t->o->warn(t->o->ctx,
+			   t->d->place.elevated.used
+				   ? "elevated: on the host, outside of the sandbox and without any wall"
+				   : "on the host, without any wall: nothing asks for a sandbox here; "
+				     "--sandbox light does");
 	buf_init(&text, 16384);
 	if (session_elsewhere(t->s, &text))
 		t->o->warn(t->o->ctx, buf_str(&text).p);
 }
 
-static int run_in_sandbox(struct trip *t)
+static int run_in_place(struct trip *t)
 {
 	struct err *e = &t->out.err;
 	int r = session_sandbox(t->s, t->d, t->a, e);
@@ -389,6 +439,20 @@ static int run_in_sandbox(struct trip *t)
 	if (t->s->kept && t->g->registry)
 		(void)registry_touch(t->g->registry, t->d->place.key, clock_unix_ms(), &ignored);
 	return 0;
+}
+
+/* An elevated call leaves the sandbox, and the sandbox stays for the next one. */
+static int run_elevated(struct trip *t)
+{
+	struct session_hand *hand = ARENA_NEW(t->a, struct session_hand);
+	int r;
+
+	if (!hand)
+		return err_set(&t->out.err, ERR_LIMIT, "out of memory");
+	session_put_aside(t->s, hand);
+	r = run_in_place(t);
+	t->elevated = hand;
+	return r;
 }
 
 /* What was decided and cannot be had in this build is told like any other thing that is missing. */
@@ -432,15 +496,15 @@ static int decide_and_run(struct trip *t)
 		return -1;
 	t->out.d = t->d;
 	/* A tool that is refused is refused first, whatever its arguments: nobody learns more about it, and the log has it. */
-	if (asked < 0 && (t->d->verdict == VERDICT_ALLOW || t->d->stopped_at > STAGE_TOOL)) {
+	if (asked < 0 && (t->d->verdict != VERDICT_DENY || t->d->stopped_at > STAGE_TOOL)) {
 		*e = wrong;
 		return end_with_error(t, NULL);
 	}
 	if (record_decision(t, e) < 0)
 		return end_with_error(t, "audit_unavailable");
-	if (t->d->verdict != VERDICT_ALLOW)
+	if (t->d->verdict == VERDICT_DENY)
 		return end_refused(t);
-	if (t->d->tool.gateway_side)
+	if (t->d->tool.gateway_side && t->d->verdict == VERDICT_ALLOW)
 		return end_verdict(t);
 	if (!t->tool) {
 		(void)err_set(e, ERR_NOTFOUND,
@@ -450,7 +514,13 @@ static int decide_and_run(struct trip *t)
 	}
 	if (check_route(t, e) < 0)
 		return end_with_error(t, NULL);
-	return run_in_sandbox(t);
+	if (t->d->verdict != VERDICT_ALLOW) {
+		int yes = ask_person(t);
+
+		if (yes <= 0)
+			return yes;
+	}
+	return t->d->place.elevated.used ? run_elevated(t) : run_in_place(t);
 }
 
 static void record_end(struct trip *t)
@@ -467,6 +537,8 @@ static void record_end(struct trip *t)
 				 .stderr_bytes = t->stderr_bytes,
 				 .cpu_ms = (o->end.user_us + o->end.sys_us) / 1000,
 				 .peak_bytes = o->end.peak_kib * 1024,
+				 .elevated = t->d && t->d->place.elevated.used,
+				 .approval = o->approval.id,
 				 .denials = o->denials,
 				 .n_denials = o->n_denials };
 	struct err ignored = { 0 };
@@ -485,6 +557,8 @@ static void tell_result(const struct trip *t, struct call_result *ret)
 	ret->kind = ran ? ERR_NONE : o->err.kind;
 	ret->sys_errno = ran ? 0 : o->err.sys_errno;
 	ret->code = o->status == CALL_REFUSED ? t->d->code : CODE_OK;
+	if (ret->code == CODE_OK && o->status == CALL_REFUSED) /* a person did, or nobody answered */
+		ret->code = CODE_EXEC_MODE_DENIED;
 	(void)snprintf(ret->error, sizeof(ret->error), "%s", o->error ? o->error : "");
 	ret->ran = o->has_usage;
 	ret->reason = o->end.reason;
@@ -524,7 +598,9 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 	}
 	buf_done(&t->members);
 	/* A sandbox that has lost a call has ended, or is about to. */
-	if (s->for_one || (t->programs.end.ran && t->programs.end.end.reason == BOX_LOST))
+	if (t->elevated)
+		session_take_up(s, t->elevated);
+	else if (s->for_one || (t->programs.end.ran && t->programs.end.end.reason == BOX_LOST))
 		session_let_go(s);
 	if (r >= 0 && ret->json.failed)
 		r = err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", RESULT_MAX);

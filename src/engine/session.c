@@ -186,6 +186,46 @@ void session_let_go(struct session *s)
 	s->oom_seen = s->oom_looked_ms = 0;
 }
 
+void session_put_aside(struct session *s, struct session_hand *h)
+{
+	*h = (struct session_hand){ .box = s->box,
+				    .made_for = s->made_for,
+				    .digest = s->digest,
+				    .kept = s->kept,
+				    .on_host = s->on_host,
+				    .for_one = s->for_one,
+				    .warn = s->warn,
+				    .warn_until_ms = s->warn_until_ms,
+				    .oom_seen = s->oom_seen,
+				    .oom_looked_ms = s->oom_looked_ms };
+	memcpy(h->key, s->key, sizeof(h->key));
+	s->box = NULL;
+	buf_init(&s->made_for, 1 << 20);
+	session_let_go(s);
+}
+
+void session_take_up(struct session *s, struct session_hand *h)
+{
+	session_let_go(s);
+	buf_done(&s->made_for);
+	s->box = h->box;
+	s->made_for = h->made_for;
+	s->digest = h->digest;
+	s->kept = h->kept;
+	s->on_host = h->on_host;
+	s->for_one = h->for_one;
+	s->warn = h->warn;
+	s->warn_until_ms = h->warn_until_ms;
+	s->oom_seen = h->oom_seen;
+	s->oom_looked_ms = h->oom_looked_ms;
+	memcpy(s->key, h->key, sizeof(s->key));
+}
+
+struct str session_host_dir(const struct session *s, const struct decision *d)
+{
+	return s->follows || !d->workspace.n ? s->cwd : d->workspace;
+}
+
 /* Asks the sandbox, so not for every call. One that does not answer has not changed. */
 void session_count_oom(struct session *s)
 {
@@ -256,7 +296,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	if (!b)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	if (d->place.place == PLACE_HOST) {
-		r = host_open(s->follows || !d->workspace.n ? s->cwd : d->workspace, &s->box, e);
+		r = host_open(session_host_dir(s, d), &s->box, e);
 	} else {
 		r = session_make_place(d, e);
 		if (r >= 0)

@@ -192,12 +192,28 @@ TEST(a_newer_schema_is_refused_and_left_alone)
 	struct err e = { 0 };
 
 	registry_close(r);
-	run_sql(&p, "PRAGMA user_version = 2");
+	run_sql(&p, "PRAGMA user_version = 3");
 	assert_true(registry_open(&(struct registry_opts){ .dir = p.dir }, &r, &e) < 0);
 	assert_non_null(strstr(e.msg, "newer creel"));
 	assert_int_equal(count_aside(&p), 0);
-	run_sql(&p, "PRAGMA user_version = 1");
+	run_sql(&p, "PRAGMA user_version = 2");
 	registry_close(open_registry(&p));
+}
+
+TEST(an_older_schema_is_brought_up_and_keeps_what_it_has)
+{
+	SPOT(p);
+	struct registry *r = open_registry(&p);
+	struct reg_entry en = entry("k");
+
+	put(r, &en);
+	registry_close(r);
+	run_sql(&p, "DROP TABLE approvals; PRAGMA user_version = 1");
+	r = open_registry(&p);
+	assert_null(registry_set_aside(r));
+	assert_int_equal(count(r), 1);
+	registry_close(r);
+	run_sql(&p, "SELECT count(*) FROM approvals");
 }
 
 TEST(somebody_elses_database_is_set_aside_and_not_used)
