@@ -430,6 +430,97 @@ def test_a_caller_who_does_not_read_stops_the_runner_and_not_the_guard():
         assert wire.answer().body == block * 400
 
 
+class Events:
+    """Plays the runner's /v1/events: a head, and what a test says later, to each stream that is open."""
+
+    def __init__(self):
+        self.streams, self.lasts, self.ended = [], [], 0
+
+    def __call__(self, request):
+        if request["target"] != "/v1/events":
+            return echo(request)
+
+        def say(wire):
+            self.lasts.append(request["fields"].get("last-event-id"))
+            self.streams.append(wire)
+            wire.s.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            with contextlib.suppress(OSError):
+                while wire.s.recv(1):
+                    pass
+            self.ended += 1
+            raise EOFError
+        return say
+
+    def tell(self, which, text):
+        self.streams[which].s.sendall(b"%x\r\n%s\r\n" % (len(text), text))
+
+
+def event(n):
+    return b"event: decided\nid: %d\ndata: {}\n\n" % n
+
+
+def listen(g, token="all", last=None):
+    wire = g.connect()
+    wire.ask("GET", "/v1/events", g.fields(token, [("Last-Event-ID", str(last))] if last is not None else []))
+    line, fields = wire.head()
+    assert line.split()[1] == "200" and fields["content-type"] == "text/event-stream", line
+    return wire, wire.chunks()
+
+
+def test_all_who_show_one_token_hear_one_stream_of_the_runner_and_it_ends_with_the_last_of_them():
+    events = Events()
+    with guard(peer=events) as g:
+        heard = [listen(g) for _ in range(30)]
+        other = listen(g, "coder")
+        assert len(events.streams) == 2
+        events.tell(0, event(1) + event(2)[:10])
+        events.tell(0, event(2)[10:] + b": still here\n\n")
+        for wire, chunks in heard:
+            assert b"".join(next(chunks) for _ in range(3)) == event(1) + event(2) + b": still here\n\n"
+        events.tell(1, event(7))
+        assert next(other[1]) == event(7)
+        for wire, _ in heard[1:]:
+            wire.close()
+        events.tell(0, event(3))
+        assert next(heard[0][1]) == event(3)
+        heard[0][0].close()
+        wait_for("the stream ends", lambda: events.ended == 1)
+        assert g.ask("GET", "/v1/events", more=[("Last-Event-ID", "x")]).status == 422
+
+
+def test_who_comes_back_gets_what_was_missed_and_nothing_twice():
+    events = Events()
+    with guard(peer=events) as g:
+        _, chunks = listen(g, last=4)
+        wait_for("both streams", lambda: len(events.streams) == 2)
+        own, shared = events.lasts.index("4"), events.lasts.index(None)
+        events.tell(own, event(5) + event(6))
+        assert [next(chunks), next(chunks)] == [event(5), event(6)]
+        events.tell(shared, event(7))
+        events.tell(own, event(7))
+        assert next(chunks) == event(7)
+        with contextlib.suppress(OSError):
+            events.tell(own, b": still here\n\n")
+        wait_for("his own stream is of no use any more", lambda: events.ended == 1)
+        events.tell(shared, event(7) + event(8))
+        assert next(c for c in chunks if c[:1] != b":") == event(8)
+
+
+@pytest.mark.skipif(b"__asan_init" in GUARD.read_bytes(), reason="an instrumented program needs more")
+def test_thousands_who_wait_for_events_need_little_memory():
+    with guard(peer=Events()) as g:
+        def resident():
+            return int([line for line in open(f"/proc/{g.process.pid}/status") if line.startswith("VmRSS")][0].split()[1])
+        wires = [listen(g)[0]]
+        before = resident()
+        try:
+            wires += [listen(g)[0] for _ in range(900)]
+            assert (resident() - before) / 900 * 5000 < 20000, "5,000 of them in 20 MB"
+        finally:
+            for wire in wires:
+                wire.close()
+
+
 # ---- who goes first ----
 
 def test_a_rate_is_held_for_each_token_by_itself():

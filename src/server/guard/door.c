@@ -241,7 +241,7 @@ static void on_room(void *ctx, struct http_exchange *x)
 	struct visit *v = http_exchange_get(x);
 
 	(void)ctx;
-	if (v)
+	if (v && !v->hearing)
 		forward_room(v);
 }
 

@@ -198,20 +198,6 @@ void forward_room(struct visit *v)
 	}
 }
 
-static void on_head(void *ctx, struct errand *r, const struct http_head *h)
-{
-	struct visit *v = ctx;
-	struct str type;
-
-	(void)r;
-	v->status = h->status;
-	if (http_head_one(h, STR("Content-Type"), &type) == 0 && type.n < sizeof(v->type)) {
-		memcpy(v->type, type.p, type.n);
-		v->type[type.n] = '\0';
-	}
-	/* Events are passed on from the first one on, when there is one: see on_body(). */
-}
-
 static bool say_note(struct visit *v, struct str *rest)
 {
 	char room[256];
@@ -225,6 +211,22 @@ static bool say_note(struct visit *v, struct str *rest)
 	if (r < 0)
 		give_up(v);
 	return r >= 0;
+}
+
+static void on_head(void *ctx, struct errand *r, const struct http_head *h)
+{
+	struct visit *v = ctx;
+	struct str type;
+
+	(void)r;
+	v->status = h->status;
+	if (http_head_one(h, STR("Content-Type"), &type) == 0 && type.n < sizeof(v->type)) {
+		memcpy(v->type, type.p, type.n);
+		v->type[type.n] = '\0';
+	}
+	/* Whoever waits for events is told at once that they will come. */
+	if (is_events(v) && !v->whole && v->status == 200 && begin_stream(v) && v->noted)
+		(void)say_note(v, &(struct str){ 0 });
 }
 
 static void on_body(void *ctx, struct errand *r, struct str piece)

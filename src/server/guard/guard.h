@@ -27,6 +27,7 @@ struct guard_opts {
 	struct str runner_token;
 	struct str walls; /* of the process itself, as JSON, for /health */
 	bool metrics_open;
+	int statm; /* /proc/self/statm, for a process without /proc; negative: none */
 };
 
 struct guard;
@@ -69,6 +70,7 @@ struct guard {
 	bool listens_public; /* some socket can be reached from elsewhere */
 	struct loop_id note_timer;
 	struct visit *visits; /* all of them */
+	struct hearing *hearings;
 	uint64_t refusals_ms; /* log lines about strangers are few */
 	unsigned refusals, refusals_untold;
 };
@@ -92,6 +94,11 @@ struct visit {
 	const char *word;
 	struct str why;
 	uint64_t retry_s;
+
+	/* events */
+	struct hearing *hearing;
+	struct visit *hears_next;
+	uint64_t heard; /* the number of the last one */
 
 	/* the runner */
 	struct fair_call call;
@@ -144,6 +151,10 @@ void forward_pass_on(struct visit *v); /* what was collected */
 /* own.c */
 void answer_pairing(struct visit *v);
 void answer_metrics(struct visit *v);
+
+/* events.c */
+void answer_events(struct visit *v);
+void events_forget(struct visit *v);
 
 /* routes.c */
 extern const struct path_row guard_routes[];

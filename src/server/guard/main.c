@@ -3,6 +3,7 @@
 #include "server/guard/guard.h"
 #include "server/service.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 
 enum { SOURCES_MAX = 32768 };
@@ -48,6 +49,7 @@ static int make_guard(struct program *p, struct err *e)
 				 .environ = p->s.environ,
 				 .runner = str_z(p->runner),
 				 .runner_token = runner_token_str(&p->token),
+				 .statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC),
 				 .metrics_open = p->s.config.base.serve_metrics == METRICS_OPEN,
 			 },
 			 &p->guard, e);

@@ -246,26 +246,6 @@ static void answer_incident(struct visit *v)
 	forward_as(v, "GET");
 }
 
-/* As they come; the id of the last one that the caller has seen says where to begin. */
-static void answer_events(struct visit *v)
-{
-	const struct http_head *h = http_exchange_head(v->x);
-	struct str last;
-	uint64_t number;
-
-	if (http_head_one(h, STR("Last-Event-ID"), &last) == 0) {
-		if (str_to_u64(last, INT64_MAX, &number) < 0) {
-			say_error(v, 422, "schema", STR("Last-Event-ID: has to be a number"));
-			return;
-		}
-		v->asked.last_event_id = arena_str(&v->arena, last);
-	}
-	v->asked.accept = STR("text/event-stream");
-	v->asked.body_ms = SILENCE_MS;
-	set_target(v, "/v1/events");
-	forward_as(v, "GET");
-}
-
 /* ---- the guard's own ---- */
 
 static void answer_openapi(struct visit *v)

@@ -33,6 +33,7 @@ void visit_free(struct visit *v)
 	struct guard *g = v->g;
 
 	forward_forget(v);
+	events_forget(v);
 	if (v->prev)
 		v->prev->next = v->next;
 	else
