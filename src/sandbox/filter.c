@@ -269,6 +269,12 @@ static void emit_check(struct compiler *c, enum filter_action a)
 	case FILTER_FCNTL:
 		emit_equal_check(c, 1, F_SETLEASE, RET_EPERM, RET_ALLOW);
 		break;
+	case FILTER_UNIX:
+		emit_equal_check(c, 0, AF_UNIX, RET_ALLOW, RET_EAFNOSUPPORT);
+		break;
+	case FILTER_DATA:
+		emit_mask_check(c, 2, PROT_EXEC);
+		break;
 	case FILTER_ENOSYS:
 	case FILTER_EPERM:
 	case FILTER_ALLOW:
@@ -278,24 +284,24 @@ static void emit_check(struct compiler *c, enum filter_action a)
 }
 
 /* Neighbours with the same answer become one range. */
-static void collect_ranges(struct compiler *c)
+static void collect_ranges(struct compiler *c, const struct filter_row *rows, size_t n_rows)
 {
 	enum filter_action table[NR_MAX] = { FILTER_ENOSYS };
 
-	for (size_t i = 0; i < filter_n_rows; i++)
-		if (filter_rows[i].nr < NR_MAX)
-			table[filter_rows[i].nr] = filter_rows[i].action;
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].nr < NR_MAX)
+			table[rows[i].nr] = rows[i].action;
 	for (uint32_t nr = 0; nr < NR_MAX; nr++)
 		if (nr == 0 || table[nr] != table[nr - 1])
 			c->ranges[c->n_ranges++] = (struct range){ .from = nr, .action = table[nr] };
 }
 
-int filter_build(struct filter *ret, struct err *e)
+int filter_compile(const struct filter_row *rows, size_t n_rows, struct filter *ret, struct err *e)
 {
 	struct compiler c = { .out = ret };
 
 	ret->n = 0;
-	collect_ranges(&c);
+	collect_ranges(&c, rows, n_rows);
 	emit_load(&c, offsetof(struct seccomp_data, arch));
 	(void)emit(&c, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
 	emit_ret(&c, RET_ENOSYS);
@@ -313,4 +319,9 @@ int filter_build(struct filter *ret, struct err *e)
 		return err_set(e, ERR_BUG, "the system call table does not fit its filter");
 	filter_share(ret);
 	return 0;
+}
+
+int filter_build(struct filter *ret, struct err *e)
+{
+	return filter_compile(filter_rows, filter_n_rows, ret, e);
 }

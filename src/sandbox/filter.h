@@ -38,6 +38,8 @@ enum filter_action {
 	FILTER_OPEN,      /* the same for a file that is made: flags and mode in 1 and 2 */
 	FILTER_OPENAT,    /* in 2 and 3 */
 	FILTER_FCNTL,     /* no lease: whoever writes to the file outside would wait for us */
+	FILTER_UNIX,      /* a socket: unix alone */
+	FILTER_DATA,      /* memory with protection in argument 2: not executable */
 	FILTER_ACTION_COUNT_
 };
 
@@ -55,3 +57,8 @@ const char *filter_action_name(enum filter_action a);
 uint32_t filter_expect(uint32_t arch, uint32_t nr, const uint64_t args[6]);
 
 int filter_build(struct filter *ret, struct err *e);
+/*
+ * For a service that has locked itself in (server/jail.h): reads, writes, waits, takes connections, and makes unix ones; with `tcp` inet ones too. No
+ * new process or program, no executable memory, no signal to anybody, no mount, no key. What it does not need answers EPERM or ENOSYS.
+ */
+int filter_build_service(bool tcp, struct filter *ret, struct err *e);

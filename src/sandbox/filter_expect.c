@@ -17,6 +17,8 @@ const char *filter_action_name(enum filter_action a)
 		[FILTER_MKNOD] = "mknod",             [FILTER_MKNODAT] = "mknodat",   [FILTER_MODE1] = "mode1",
 		[FILTER_MODE2] = "mode2",             [FILTER_OPEN] = "open",         [FILTER_OPENAT] = "openat",
 		[FILTER_FCNTL] = "fcntl",
+		[FILTER_UNIX] = "unix",
+		[FILTER_DATA] = "data",
 	};
 	/* clang-format on */
 
@@ -122,6 +124,10 @@ static uint32_t expect_checked(enum filter_action action, const uint64_t args[6]
 		return expect_open(a2, (uint32_t)args[3]);
 	case FILTER_FCNTL:
 		return allow_if(a1 != F_SETLEASE);
+	case FILTER_UNIX:
+		return a0 == AF_UNIX ? RET_ALLOW : RET_EAFNOSUPPORT;
+	case FILTER_DATA:
+		return allow_if(!(a2 & PROT_EXEC));
 	case FILTER_ALLOW:
 		return RET_ALLOW;
 	case FILTER_EPERM:

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -60,6 +61,7 @@ struct filter_row {
 };
 extern const struct filter_row filter_rows[];
 extern const size_t filter_n_rows;
+int filter_compile(const struct filter_row *rows, size_t n_rows, struct filter *ret, struct err *e);
 
 /* filter_share.c: the same filter with fewer instructions */
 void filter_share(struct filter *f);

@@ -31,6 +31,7 @@
 #include "model/config.h"
 #include "model/diag.h"
 #include "model/request.h"
+#include "server/jail.h"
 
 #include <limits.h>
 
@@ -116,6 +117,15 @@ void service_reloading(struct service *s);
 /* Opens what NOTIFY_SOCKET names: a path or, with '@' in front, an abstract name. *ret_fd is FD_NONE when it is unset. */
 int notify_open(const char *address, int *ret_fd, struct err *e);
 void notify_send(int fd, const char *text);
+
+/*
+ * ---- service_jail.c: server/jail.h with what a service has. service_jail_root() comes before the loop and the stores are made: it keeps 0, 1, 2, the
+ * listeners and the notification, and closes everything else, state_fd and run_fd too (so service_runner_token() comes before it). ----
+ */
+int service_jail_root(struct service *s, const struct jail_dir *dirs, size_t n_dirs, bool tcp,
+		      struct jail_walls *walls, struct err *e);
+int service_jail_seal(const struct jail_dir *dirs, size_t n_dirs, bool tcp, struct jail_walls *walls,
+		      struct err *e);
 
 /* Logs *e when r < 0, closes and wipes. The exit status: 0, or 1. */
 int service_end(struct service *s, int r, const struct err *e);
