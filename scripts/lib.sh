@@ -9,7 +9,7 @@ packages_test="docker.io libcmocka-dev libhttp-parser-dev libjansson-dev libsecc
   rsync sqlite3 stress-ng python3-venv curl dash uidmap apparmor prometheus"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 packages_verify="clang-format clang-tidy cppcheck gcovr"
-packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io"
+packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io curl nginx-light wrk"
 export packages_build packages_test packages_vm packages_verify packages_bench
 
 say() { printf '== %s\n' "$*" >&2; }

@@ -114,6 +114,18 @@ static ALONE long prepare(const struct proc_start *s)
 	return r < 0 ? r : place_fds(spec);
 }
 
+static ALONE void write_pid(char *out)
+{
+	long pid = call(SYS_getpid, 0, 0, 0, 0, 0);
+	long unit = 1;
+
+	while (pid / unit >= 10)
+		unit *= 10;
+	for (; unit; unit /= 10)
+		*out++ = (char)('0' + pid / unit % 10);
+	*out = '\0';
+}
+
 ALONE int proc_child(void *start)
 {
 	static char *const empty[] = { NULL };
@@ -124,6 +136,8 @@ ALONE int proc_child(void *start)
 
 	(void)call(SYS_set_tid_address, (long)&s->busy, 0, 0, 0, 0); /* cleared when we leave this memory */
 	r = prepare(s);
+	if (spec->pid_text)
+		write_pid(spec->pid_text);
 	if (r >= 0 && spec->path)
 		r = call(SYS_execve, (long)spec->path, (long)spec->argv, (long)envp, 0, 0);
 	else if (r >= 0)

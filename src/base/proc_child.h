@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The child's side of proc.c, from its birth to execve(). It runs in the parent's memory, beside the parent: it makes system calls
- * without the C library, because errno is the parent's, and writes to its own stack and to *s alone.
+ * without the C library, because errno is the parent's, and writes to its own stack, to *s and to pid_text alone.
  */
 #pragma once
 

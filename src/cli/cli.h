@@ -56,9 +56,13 @@ struct cli {
 	/* approvals */
 	struct arg_value for_time, reason;
 
+	/* serve */
+	struct arg_value log_format;
+	bool serve_check;
+
 	/* token */
 	struct arg_value pairs, expires, name;
-	bool admin;
+	bool admin, for_runner;
 
 	struct config_flag flags[16]; /* of those above: what they say of the configuration */
 	size_t n_flags;
@@ -83,6 +87,7 @@ int run_config_import(struct cli *cli, struct err *e);
 int run_config_schema(struct cli *cli, struct err *e);
 int run_config_keys(struct cli *cli, struct err *e);
 int run_version(struct cli *cli, struct err *e);
+int run_serve(struct cli *cli, struct err *e);
 /* In creel-session; in creel they start it (away.c). */
 int run_call(struct cli *cli, struct err *e);
 int run_list(struct cli *cli, struct err *e);

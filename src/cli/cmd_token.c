@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/parse.h"
+#include "identity/runner.h"
 #include "identity/tokens.h"
 
 #include <inttypes.h>
@@ -172,6 +173,32 @@ static void put_new(struct cli *cli, const struct token_opts *o, const char *id,
 	buf_putc(cli->out, '\n');
 }
 
+/* The runner's own: guard and runner read it from the state directory, so it is not printed. */
+static int new_runner_token(struct cli *cli, struct err *e)
+{
+	_cleanup_(desk_closep) struct desk *d = desk_new(cli, e);
+	_cleanup_runner_token_ struct runner_token token = { 0 };
+	_cleanup_close_ int state = FD_NONE;
+	char path[OWN_PATH_MAX];
+	int r = d ? 0 : -1;
+
+	if (r >= 0 && (cli->pairs.has || cli->expires.has || cli->name.has || cli->admin))
+		return err_set(e, ERR_USAGE, "--runner takes none of --pairs, --expires, --name and --admin");
+	if (r >= 0)
+		r = desk_open(d, cli, true, e);
+	if (r >= 0)
+		r = state = state_open(&d->own.state, ".", RUNNER_TOKEN_FILE, path, sizeof(path), e);
+	if (r >= 0)
+		r = record(d, "made", STR("runner"), STR("runner"), STR(""), e);
+	if (r >= 0)
+		r = runner_token_make(state, path, &token, e);
+	if (r < 0)
+		return session_failed(r, e);
+	if (!cli->quiet)
+		buf_printf(cli->out, "%s\n", path);
+	return 0;
+}
+
 int run_token_new(struct cli *cli, struct err *e)
 {
 	_cleanup_(desk_closep) struct desk *d = desk_new(cli, e);
@@ -179,8 +206,11 @@ int run_token_new(struct cli *cli, struct err *e)
 	struct token_entry bound = { 0 };
 	char token[TOKEN_TEXT_MAX] = "", id[TOKEN_ID_MAX] = "";
 	struct token_opts o;
-	int r = d ? take_options(cli, &bound, &o, e) : -1;
+	int r;
 
+	if (cli->for_runner)
+		return new_runner_token(cli, e);
+	r = d ? take_options(cli, &bound, &o, e) : -1;
 	if (r < 0)
 		return r;
 	r = desk_open(d, cli, true, e);

@@ -202,8 +202,19 @@ static const struct arg_option token_options[] = {
 	  .help = "for whom its holder may speak: agents and their chats, on telegram unless it is CHANNEL:AGENT:CHAT; or '*', every pair of the allowlist" },
 	{ .name = "expires", .kind = ARG_TEXT, AT(expires), .meta = "TIME", .help = "good for so long (12h, 90d); for ever unless given" },
 	{ .name = "name", .kind = ARG_TEXT, AT(name), .meta = "NAME", .help = "what to call it in the list and the audit log" },
+	{ .name = "runner", .kind = ARG_FLAG, AT(for_runner),
+	  .help = "the one that the guard shows the runner: written to runner.token in the state directory, in place of an old one; its path is printed" },
 	{ .name = "admin", .kind = ARG_FLAG, AT(admin), .help = "its holder may also answer approvals, export incidents, and see the metrics and the events of everybody" },
 };
+static const struct enum_name service_names[] = {
+	{ "guard", 0 }, { "runner", 1 }, { "egress", 2 }, { "all", 3 }, { NULL, 0 },
+};
+static const struct enum_name log_format_names[] = { { "text", 0 }, { "json", 1 }, { NULL, 0 } };
+static const struct arg_option serve_options[] = {
+	{ .name = "check", .kind = ARG_FLAG, AT(serve_check), .help = "look at the configuration and the tokens, tell, and end" },
+	{ .name = "log-format", .kind = ARG_TEXT, AT(log_format), .meta = "FORMAT", .names = log_format_names, .help = "how lines of the log look" },
+};
+static const struct arg_word serve_words[] = { { .name = "SERVICE", .names = service_names } };
 static const struct arg_word code_words[] = { { .name = "CODE" } };
 static const struct arg_word sender_words[] = { { .name = "CHANNEL" }, { .name = "USER" } };
 static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
@@ -442,6 +453,14 @@ static const struct command commands[] = {
 	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
 	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
 	  .subs = audit_commands, .n_subs = COUNT(audit_commands) },
+	{ .name = "serve", .summary = "answer callers over HTTP", .usage = "guard|runner|egress|all",
+	  .about = "Starts services and stays: the guard that callers speak to (serve.guard, 127.0.0.1:18888), the runner behind it, which runs their calls in "
+		   "sandboxes, and egress, through which sandboxes reach what they may. all starts the three. They stop on SIGTERM, when what was begun is done, and read their "
+		   "configuration again on SIGHUP and when a file of it has changed: all of it, or nothing of it. Executes creeld(8), which has the same words and options.",
+	  .examples = "creel token new --runner; creel token new --pairs '*'\tmake the two tokens that it takes, once\n"
+		      "creel serve all\tthe guard, the runner and egress\n"
+		      "creel serve all --check\twould it start?\n",
+	  .options = TABLE(serve_options), .words = serve_words, .n_words = COUNT(serve_words), .run = run_serve },
 	{ .name = "incident", .summary = "export what is known about a call or session",
 	  .about = "For whoever has to find out what happened, also when that is somebody else.",
 	  .subs = incident_commands, .n_subs = COUNT(incident_commands) },

@@ -167,9 +167,9 @@ static int check_listener(int fd, struct err *e)
 	if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) < 0)
 		return err_sys(e, errno, "LISTEN_FDS: descriptor %d", fd);
 	n = sizeof(int);
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || type != SOCK_STREAM || !listens)
-		return err_set(e, ERR_USAGE, "LISTEN_FDS: descriptor %d is not a stream socket that listens",
-			       fd);
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 ||
+	    (type != SOCK_STREAM && type != SOCK_SEQPACKET) || !listens)
+		return err_set(e, ERR_USAGE, "LISTEN_FDS: descriptor %d is not a socket that listens", fd);
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return err_sys(e, errno, "LISTEN_FDS: descriptor %d", fd);
 	return 0;

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parent of the services: it keeps their sockets, starts them again, and changes all of them or none."""
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from guard_lab import CODER, HELLO, wait_for
+from services_lab import CREELD, Services
+
+
+@pytest.fixture(params=["root", "user"])
+def guard(request):
+    """The guard alone: what creeld does is the same for each service."""
+    s = Services(request.param, "guard")
+    yield s
+    s.close()
+
+
+def health(s):
+    w = s.wire()
+    w.ask("GET", "/health")
+    answer = w.answer()
+    w.close()
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def test_a_killed_service_is_back_and_nobody_is_refused(guard):
+    guard.start()
+    for _ in range(3):
+        pid = guard.service("creel-guard")
+        os.kill(pid, signal.SIGKILL)
+        assert health(guard)["status"] == "ok"
+        assert guard.service("creel-guard") != pid
+    assert guard.said().count('service has ended service="guard" by="signal" code=9') == 3
+    assert guard.stop() == 0
+
+
+def test_a_changed_allowlist_counts_without_a_restart(guard):
+    guard.start()
+    assert health(guard)["allowed_pairs"] == 2
+    old = guard.p.pid
+    guard.pairs(CODER)
+    wait_for("one pair is left", lambda: health(guard)["allowed_pairs"] == 1)
+    guard.pairs(CODER, HELLO, ("g-new", "-1"))
+    wait_for("there are three", lambda: health(guard)["allowed_pairs"] == 3)
+    assert guard.p.pid == old and guard.p.poll() is None
+    assert guard.stop() == 0
+
+
+def test_sighup_with_a_broken_file_keeps_the_old_one_and_says_why(guard):
+    guard.start()
+    pid = guard.service("creel-guard")
+    guard.allowlist.write_text('{"telegram": [{"agent": ')
+    guard.p.send_signal(signal.SIGHUP)
+    wait_for("it says that it keeps the old one", lambda: "the configuration stays as it was" in guard.said())
+    assert "allowlist.json:1:" in guard.said()
+    assert health(guard)["allowed_pairs"] == 2
+    assert guard.service("creel-guard") == pid
+    guard.pairs(CODER)
+    wait_for("the repaired one counts", lambda: health(guard)["allowed_pairs"] == 1)
+
+
+def test_sighup_changes_to_new_processes_and_ends_the_old(guard):
+    guard.start()
+    pid = guard.service("creel-guard")
+    w = guard.wire()
+    w.ask("GET", "/health")
+    assert w.answer().status == 200
+    guard.p.send_signal(signal.SIGHUP)
+    wait_for("there is a new one", lambda: guard.service("creel-guard") not in (pid, None))
+    wait_for("the old one has gone", lambda: not os.path.exists(f"/proc/{pid}"))
+    assert health(guard)["status"] == "ok"
+    w.close()
+    assert guard.said().count("info reloaded") == 1
+
+
+def test_an_address_that_changes_takes_a_restart_and_says_so(guard):
+    config = guard.dir / "creel.json5"
+    config.write_text('{serve: {guard: "127.0.0.1:%d"}}' % guard.port)
+    guard.give(config)
+    argv = [a for a in guard.argv() if not a.startswith("serve.guard=")]
+    argv.remove("-e")
+    guard.argv = lambda *more: [*argv, "-c", str(config), *more]
+    guard.start()
+    config.write_text('{serve: {guard: "127.0.0.1:1"}}')
+    guard.p.send_signal(signal.SIGHUP)
+    wait_for("it says so", lambda: "which takes a restart" in guard.said())
+    assert health(guard)["status"] == "ok"
+
+
+def test_two_on_one_address_are_refused(guard):
+    guard.start()
+    done = subprocess.run(guard.argv(), env=guard.env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "Address already in use" in done.stderr, done
+    assert health(guard)["status"] == "ok"
+
+
+def as_systemd(s, listener, name):
+    """What it is started with: the socket as descriptor 3, and the three variables."""
+    at = s.argv().index(str(CREELD))
+    become, rest = s.argv()[:at], s.argv()[at:]
+    script = 'exec 3<&%d; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=%s; exec "$@"' % (listener.fileno(), name)
+    return [*become, "bash", "-c", script, "bash", *rest]
+
+
+def test_sockets_of_systemd_are_taken(guard):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        argv = as_systemd(guard, s, "guard")
+        guard.port = s.getsockname()[1]
+        guard.argv = lambda *more: [*argv, *more]
+        guard.start(pass_fds=[s.fileno()])
+    assert health(guard)["status"] == "ok"
+    assert guard.stop() == 0
+
+
+def test_a_socket_with_another_name_is_refused(guard):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        done = subprocess.run(as_systemd(guard, s, "door"), env=guard.env, capture_output=True, text=True, timeout=60, check=False, pass_fds=[s.fileno()])
+    assert done.returncode == 1 and "'door' is not accepted: guard, runner or egress" in done.stderr, done
+
+
+def test_without_tokens_nothing_starts_and_the_command_is_named():
+    s = Services("root", "all", tokens=False)
+    try:
+        done = subprocess.run(s.argv(), env=s.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "creel token new --runner" in done.stderr, done
+        s.creel("token", "new", "--runner")
+        done = subprocess.run(s.argv("--check"), env=s.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "creel token new --pairs" in done.stderr, done
+        s.creel("token", "new", "--pairs", "*")
+        done = subprocess.run(s.argv("--check"), env=s.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done
+    finally:
+        s.close()
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:18888"])
+def test_an_address_beyond_loopback_is_refused_without_tls(address):
+    s = Services("root", "guard")
+    try:
+        done = subprocess.run(s.argv("-e", f"serve.guard={address}", "-e", "mode.when=all"), env=s.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "can be reached from outside" in done.stderr, done
+    finally:
+        s.close()
+
+
+@pytest.mark.parametrize("word,said", [("", "which service?"), ("gard", "'gard' is not a service: guard, runner, egress or all")])
+def test_a_wrong_word_is_an_error_that_names_the_right_ones(word, said):
+    done = subprocess.run([str(CREELD), *([word] if word else [])], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and said in done.stderr, done
