@@ -292,7 +292,7 @@ struct creel_filter {
 struct creel_sandbox {
 	size_t size;
 	const char *key, *session, *agent, *scope, *backend,
-		*state;               /* state: starting, ready, stopping, lost */
+		*state; /* starting, ready, stopping, lost; layers: only the private layers that one has left */
 	const char *workspace;        /* on the host */
 	const char *walls, *mounts;   /* digests */
 	uint64_t created_ms, used_ms; /* Unix time */
@@ -303,7 +303,8 @@ struct creel_sandbox {
 	unsigned running;           /* calls */
 	uint64_t memory_bytes;      /* 0 = not known */
 	uint64_t cpu_us;            /* of what has ended */
-	const char *why;            /* creel_prune(): "idle", "old" or "lost"; otherwise NULL */
+	const char *why;            /* creel_prune(): "idle", "old", "lost", or of layers "unused"; otherwise NULL */
+	uint64_t disk_bytes;        /* of layers */
 };
 /* Texts are valid until it returns. Anything but 0 ends the list and is returned. */
 typedef int creel_sandbox_fn(void *ctx, const struct creel_sandbox *sandbox);
@@ -328,12 +329,16 @@ struct creel_prune_options {
 	int dry; /* tells, and ends nothing */
 	int64_t idle_hours,
 		max_age_days; /* for every agent, in place of backend.prune.*; 0 = never, negative = as configured */
+	int64_t layers_days;  /* the same for private layers with changes in them */
 };
 #define CREEL_PRUNE_INIT                                      \
 	{                                                     \
-		sizeof(struct creel_prune_options), 0, -1, -1 \
+		sizeof(struct creel_prune_options), 0, -1, -1, -1 \
 	}
-/* What was idle or lived for too long, and entries of what is gone (why: "lost"). How many there were, or negative. */
+/*
+ * What was idle or lived for too long, entries of what is gone (why: "lost"), and private layers that nobody uses any more (state: "layers"): those with
+ * changes only when a number of days is given or configured. How many there were, or negative.
+ */
 CREEL_API int creel_prune(struct creel_engine *c, const struct creel_prune_options *o, creel_sandbox_fn *each,
 			  void *ctx, struct creel_error *e);
 

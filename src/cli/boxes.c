@@ -61,6 +61,8 @@ void box_json(struct jsonw *w, const struct creel_sandbox *b)
 	jsonw_ku64(w, "cpu_us", b->cpu_us);
 	jsonw_ku64(w, "supervisor", b->supervisor > 0 ? (uint64_t)b->supervisor : 0);
 	jsonw_ku64(w, "warden", b->warden > 0 ? (uint64_t)b->warden : 0);
+	if (b->disk_bytes)
+		jsonw_ku64(w, "disk_bytes", b->disk_bytes);
 	if (b->why)
 		jsonw_kz(w, "why", b->why);
 	jsonw_obj_end(w);

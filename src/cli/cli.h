@@ -45,7 +45,7 @@ struct cli {
 	bool list_tools, schema, text, stream;
 
 	/* list, inspect, kill, recreate, prune */
-	struct arg_value idle_hours, max_age_days;
+	struct arg_value idle_hours, max_age_days, layers_days;
 	bool yes, dry_run;
 
 	/* audit, incident */

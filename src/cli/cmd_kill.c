@@ -219,6 +219,11 @@ int run_recreate(struct cli *cli, struct err *e)
 
 /* ---- prune ---- */
 
+static bool is_layers(const struct creel_sandbox *b)
+{
+	return str_eq(str_z(b->state), STR("layers"));
+}
+
 static void tell_pruned(struct cli *cli, const struct boxes *ended)
 {
 	uint64_t now = clock_unix_ms();
@@ -230,7 +235,11 @@ static void tell_pruned(struct cli *cli, const struct boxes *ended)
 		struct str age = short_age(cli->arena, now, old ? b->created_ms : b->used_ms);
 
 		buf_put_visible(cli->out, box_name(b));
-		if (lost)
+		if (is_layers(b))
+			buf_printf(cli->out, ": private layers (" STR_FMT ") %s, unused for " STR_FMT "\n",
+				   STR_ARG(short_size(cli->arena, b->disk_bytes)),
+				   cli->dry_run ? "would be removed" : "removed", STR_ARG(age));
+		else if (lost)
 			buf_printf(cli->out, ": %s, its processes were gone\n",
 				   cli->dry_run ? "would be forgotten" : "forgotten");
 		else
@@ -251,14 +260,17 @@ int run_prune(struct cli *cli, struct err *e)
 	if (cli->session.has || cli->agent.has)
 		return err_set(e, ERR_USAGE, "prune goes by age; 'creel kill' takes --session and --agent");
 	if ((cli->idle_hours.has && cli->idle_hours.number > 87600) ||
-	    (cli->max_age_days.has && cli->max_age_days.number > 3650))
-		return err_set(e, ERR_USAGE, "--idle-hours is 0..87600, --max-age-days 0..3650");
+	    (cli->max_age_days.has && cli->max_age_days.number > 3650) ||
+	    (cli->layers_days.has && cli->layers_days.number > 3650))
+		return err_set(e, ERR_USAGE,
+			       "--idle-hours is 0..87600, --max-age-days and --layers-days 0..3650");
 	r = session_engine(cli, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	o.dry = cli->dry_run;
 	o.idle_hours = cli->idle_hours.has ? (int64_t)cli->idle_hours.number : -1;
 	o.max_age_days = cli->max_age_days.has ? (int64_t)cli->max_age_days.number : -1;
+	o.layers_days = cli->layers_days.has ? (int64_t)cli->layers_days.number : -1;
 	if (creel_prune(c, &o, boxes_add, &ended, &ce) < 0)
 		return session_error(&ce, e);
 	if (cli->json)

@@ -182,6 +182,8 @@ static const struct arg_option prune_options[] = {
 	  .help = "end those idle for so many hours, instead of backend.prune.idleHours; 0 = none" },
 	{ .name = "max-age-days", .kind = ARG_NUMBER, AT(max_age_days), .meta = "N",
 	  .help = "end those older than so many days, instead of backend.prune.maxAgeDays; 0 = none" },
+	{ .name = "layers-days", .kind = ARG_NUMBER, AT(layers_days), .meta = "N",
+	  .help = "remove what was written to private layers that nobody has used for so many days, instead of backend.prune.layersDays; 0 = none" },
 	{ .name = "dry-run", .letter = 'n', .kind = ARG_FLAG, AT(dry_run), .help = "tell what would end, and end nothing" },
 };
 
@@ -443,9 +445,11 @@ static const struct command commands[] = {
 	  .options = TABLE(recreate_options), .words = sandbox_words, .n_words = COUNT(sandbox_words), .run = run_recreate },
 	{ .name = "prune", .summary = "end sandboxes that nobody has used for long",
 	  .about = "Ends sandboxes that were idle for backend.prune.idleHours or are older than backend.prune.maxAgeDays, and forgets those whose processes are "
-		   "gone. One in which a call is running is kept. Workspaces are never removed.",
+		   "gone. One in which a call is running is kept. Workspaces are never removed. Private layers, of sessions and of kept runs, in which something was "
+		   "changed are removed only when --layers-days or backend.prune.layersDays says after how many days without use; the audit log never is.",
 	  .examples = "creel prune --dry-run\twhat would end\n"
-		      "creel prune --idle-hours 1\twhat was idle for an hour\n",
+		      "creel prune --idle-hours 1\twhat was idle for an hour\n"
+		      "creel prune --layers-days 30 -n\twhich changes of sessions nobody has used for a month\n",
 	  .options = TABLE(prune_options), .run = run_prune },
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",

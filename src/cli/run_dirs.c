@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "base/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,69 +32,7 @@
 #define SPARE_MAX 8 /* as in warden/private.c */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* ---- removing ---- */
-
-/* Entries of `dir` that are not directories go; directories that are not empty move up to `top`. Nothing is followed. */
-static void empty(int dir, int top, unsigned *n)
-{
-	DIR *d = fdopendir(dir);
-	struct dirent *entry;
-
-	if (!d)
-		(void)fd_close(dir);
-	while (d && (entry = readdir(d))) {
-		char name[32];
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    unlinkat(dirfd(d), entry->d_name, 0) == 0 ||
-		    unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR) == 0)
-			continue;
-		/* Without rights on itself it could be neither read nor moved: overlayfs makes work/work so, a payload any. */
-		(void)!fchmodat(dirfd(d), entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-		/* A removal that was killed has left such names. */
-		do
-			(void)snprintf(name, sizeof(name), "~%u", (*n)++);
-		while (renameat(dirfd(d), entry->d_name, top, name) < 0 &&
-		       (errno == EEXIST || errno == ENOTEMPTY));
-	}
-	if (d)
-		(void)closedir(d);
-}
-
-/*
- * What a payload left may be nested deeper than a stack or a path is long: each round takes one level off, by moving what
- * lies below to the top. No more rounds than there can be levels.
- */
-static int remove_tree(int parent, const char *name)
-{
-	_cleanup_close_ int top = openat(parent, name, DIR_FLAGS);
-	unsigned n = 0;
-
-	for (unsigned round = 0; top >= 0 && round < 1000000; round++) {
-		int copy = openat(top, ".", DIR_FLAGS);
-		DIR *d = copy < 0 ? NULL : fdopendir(copy);
-		struct dirent *entry;
-		bool more = false;
-
-		while (d && (entry = readdir(d))) {
-			int sub;
-
-			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-			    unlinkat(top, entry->d_name, 0) == 0)
-				continue;
-			(void)!fchmodat(top, entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-			sub = openat(top, entry->d_name, DIR_FLAGS);
-			if (sub >= 0)
-				empty(sub, top, &n);
-			more |= unlinkat(top, entry->d_name, AT_REMOVEDIR) == 0;
-		}
-		if (d)
-			(void)closedir(d);
-		if (!more)
-			break;
-	}
-	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
+/* ---- what was left ---- */
 
 /* One that is just being made has no lock yet, and a name that starts with a dot. */
 static bool abandoned(int dir, const char *name)
@@ -117,7 +56,7 @@ static void sweep(int live)
 
 	for (unsigned i = 0; d && i < SWEEP_MAX && (entry = readdir(d)); i++)
 		if (abandoned(live, entry->d_name))
-			(void)remove_tree(live, entry->d_name);
+			(void)tree_remove(live, entry->d_name);
 	if (d)
 		(void)closedir(d);
 }
@@ -227,7 +166,7 @@ void run_remove_private_dir(struct run *r)
 	char *name = r->private_dir[0] ? strrchr(r->private_dir, '/') + 1 : NULL;
 
 	/* A warden that was killed while it made it had not given it its name yet. */
-	if (name && remove_tree(AT_FDCWD, r->private_dir) == -ENOENT &&
+	if (name && tree_remove(AT_FDCWD, r->private_dir) == -ENOENT &&
 	    strlen(r->private_dir) + 1 < sizeof(r->private_dir)) {
 		memmove(name + 1, name, strlen(name) + 1);
 		*name = '.';

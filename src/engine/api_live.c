@@ -34,7 +34,8 @@ static int pass_on(void *ctx, const struct live_info *info)
 				    .agent = z(&a, e->agent),
 				    .scope = enum_name(scope_names, (int)e->scope),
 				    .backend = enum_name(backend_names, (int)e->backend),
-				    .state = enum_name(reg_state_names, (int)e->state),
+				    .state = info->layers ? "layers"
+							  : enum_name(reg_state_names, (int)e->state),
 				    .workspace = z(&a, e->workspace),
 				    .walls = z(&a, e->profile_digest),
 				    .mounts = z(&a, e->mounts_digest),
@@ -48,7 +49,8 @@ static int pass_on(void *ctx, const struct live_info *info)
 				    .running = info->running,
 				    .memory_bytes = info->memory_bytes,
 				    .cpu_us = info->cpu_us,
-				    .why = info->why };
+				    .why = info->why,
+				    .disk_bytes = info->disk_bytes };
 	return p->each ? p->each(p->ctx, &s) : 0;
 }
 
@@ -133,9 +135,12 @@ int creel_prune(struct creel_engine *c, const struct creel_prune_options *given,
 	struct err e = { 0 };
 	int r = 0;
 
-	if (given && !api_take(&o, sizeof(o), given, sizeof(o)))
+	if (given && !api_take(&o, sizeof(o), given, offsetof(struct creel_prune_options, layers_days)))
 		r = err_set(&e, ERR_USAGE, "the options have no size: begin with CREEL_PRUNE_INIT");
-	po = (struct prune_opts){ .dry = o.dry, .idle_hours = o.idle_hours, .max_age_days = o.max_age_days };
+	po = (struct prune_opts){ .dry = o.dry,
+				  .idle_hours = o.idle_hours,
+				  .max_age_days = o.max_age_days,
+				  .layers_days = o.layers_days };
 	if (r >= 0)
 		r = live_prune(api_engine(c), &po, pass_on, &p, &e);
 	return r < 0 && e.kind != ERR_NONE ? api_fail(error, &e) : r;

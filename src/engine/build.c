@@ -48,6 +48,8 @@ static int name_private_dir(struct build *b, struct err *e)
 		build_name(in->decision->place.key, id);
 	dir = state_open(in->state, in->passing ? "live" : "layers", id, b->private_dir,
 			 sizeof(b->private_dir), e);
+	if (dir >= 0 && !in->passing)
+		layers_note(dir, id, in->decision->place.key);
 	return dir < 0 ? dir : 0;
 }
 

@@ -35,6 +35,9 @@ struct build {
 #define BUILD_NAME_MAX 33
 void build_name(struct str key, char out[static BUILD_NAME_MAX]);
 
+/* layers.c: beside the private layers `id` in `dir`, whose they are and that they are used now. */
+void layers_note(int dir, const char *id, struct str key);
+
 /* Everything but starting it. Warnings about the host go to `diags`. */
 int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,
 	       struct err *e);

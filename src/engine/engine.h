@@ -134,6 +134,8 @@ struct live_info {
 	bool alive;
 	uint32_t running;
 	uint64_t memory_bytes, cpu_us;
+	bool layers; /* no sandbox, but the private layers that one has left */
+	uint64_t disk_bytes;
 	const char *why;
 };
 /* Anything but 0 ends it and is returned. */
@@ -146,7 +148,8 @@ int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const
 	     void *ctx, struct err *e);
 struct prune_opts {
 	bool dry;
-	int64_t idle_hours, max_age_days; /* negative = as configured */
+	int64_t idle_hours, max_age_days, layers_days; /* negative = as configured */
+	uint64_t now_ms; /* Unix time; 0 = now */
 };
 int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);
 

@@ -129,6 +129,9 @@ bool session_elsewhere(const struct session *s, struct buf *out);
 /* live_sweep.c: empty directories of sandboxes that have ended; how many went. */
 int live_sweep(struct engine *g, struct err *e);
 
+/* layers.c: layers that nobody uses any more; how many with changes in them went. */
+int layers_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);
+
 /* setup.c: does nothing where the decision says so. ERR_UNAVAIL or ERR_LIMIT, and s->setup, when the sandbox must not be used. */
 int setup_run(struct session *s, const struct decision *d, struct box *box, struct arena *a, struct err *e);
 uint64_t setup_ms(const struct decision *d); /* how long it may take; 0 = there is none */

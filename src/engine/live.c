@@ -236,7 +236,8 @@ static int judge_age(struct look *l, const struct prune_opts *o, struct live_inf
 		return r;
 	idle = o->idle_hours < 0 ? idle : (uint64_t)o->idle_hours;
 	age = o->max_age_days < 0 ? age : (uint64_t)o->max_age_days;
-	switch (prune_decide(info->entry, idle, age, info->running, clock_unix_ms())) {
+	switch (prune_decide(info->entry, idle, age, info->running,
+			     o->now_ms ? o->now_ms : clock_unix_ms())) {
 	case PRUNE_IDLE:
 		info->why = "idle";
 		break;
@@ -271,5 +272,9 @@ int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void
 	}
 	if (r == 0 && !o->dry)
 		r = live_sweep(g, e);
+	if (r >= 0) {
+		r = layers_prune(g, o, each, ctx, e);
+		n += r < 0 ? 0 : r;
+	}
 	return r < 0 ? r : n;
 }

@@ -84,3 +84,14 @@ def test_prune_removes_empty_directories_of_sandboxes_that_ended_and_no_others(s
     assert left == {names["agent:main:live"], names["agent:main:just-ended"], full.name}
     assert sessions.sh("cat kept", session="agent:main:long-ended") == "mine\n"  # its layer stayed, and it begins anew
     assert sessions.sh("echo still", session="agent:main:live") == "still\n"
+
+
+def test_prune_keeps_private_layers_with_changes_and_says_whose_they_are(sessions):
+    sessions.sh("echo mine > kept")
+    sessions("kill", "--all", "-y", status=0)
+    for args in ([], ["--layers-days", "0"], ["--layers-days", "1"], ["--layers-days", "1", "-n"]):
+        assert sessions("prune", *args, status=0).err == "nothing to prune\n"
+    assert sessions.sh("cat kept") == "mine\n"
+    notes = [p.read_text() for p in (sessions.state / "layers").glob("*.session")]
+    assert notes == [KEY]
+    assert "0..3650" in sessions("prune", "--layers-days", "4000", status=125).err

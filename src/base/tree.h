@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole directories that a program in a sandbox has filled: nested deeper than a stack or a path is long, without rights on themselves, with
+ * links to anywhere. Nothing is followed, and nothing outside of the directory is looked at.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Negative errno when something is left of it. */
+int tree_remove(int parent, const char *name);
+
+struct tree_size {
+	uint64_t bytes;     /* that it takes on the disk */
+	uint64_t entries;   /* the directory itself not counted */
+	uint64_t newest_ms; /* Unix time of the last change of anything in it or of itself */
+	bool incomplete;    /* something could not be read, lies too deep, or there is too much: there is more */
+};
+/* Negative errno when it cannot be opened. */
+int tree_measure(int parent, const char *name, struct tree_size *ret);
