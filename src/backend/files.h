@@ -74,6 +74,8 @@ struct files_stage {
 	char name[256];
 	char temp[32];   /* empty: no name yet, or gone again */
 	bool done;       /* committed, and not undone */
+	char *made_for;  /* the path for which directories were made; NULL = none were */
+	size_t made;     /* how long the path of the first of them is */
 	uint32_t number; /* whose it is on the other side (files_wire.h); 0 = nobody's */
 };
 #define FILES_STAGE_NONE ((struct files_stage){ .fd = FD_NONE, .dir = FD_NONE })

@@ -84,7 +84,7 @@ static int split(const char *path, char dir[static FILES_PATH_MAX], struct str *
 }
 
 /* One after the other from the top, so that every step is resolved by the kernel with all links on its way. */
-static int make_dirs(struct files *f, const char *dir)
+static int make_dirs(struct files *f, const char *dir, size_t *ret_made)
 {
 	char part[FILES_PATH_MAX], up[FILES_PATH_MAX];
 	size_t n = strlen(dir);
@@ -102,13 +102,38 @@ static int make_dirs(struct files *f, const char *dir)
 		fd = files_dir_open(f, up, O_PATH | O_DIRECTORY, 0);
 		if (fd < 0)
 			return fd;
-		if (mkdirat(fd, part + (name.p - part), 0777) < 0 && errno != EEXIST)
+		if (mkdirat(fd, part + (name.p - part), 0777) == 0)
+			*ret_made = *ret_made ? *ret_made : i;
+		else if (errno != EEXIST)
 			return -errno;
 	}
 	return 0;
 }
 
-int files_dir_parent(struct files *f, const char *path, bool make, char name[static 256])
+void files_dir_unmake(struct files *f, const char *path, size_t made)
+{
+	char dir[FILES_PATH_MAX], part[FILES_PATH_MAX], up[FILES_PATH_MAX];
+	struct str name;
+
+	if (made == 0 || split(path, dir, &name) < 0)
+		return;
+	for (size_t i = strlen(dir); i >= made; i--) {
+		_cleanup_close_ int fd = FD_NONE;
+
+		if (dir[i] && dir[i] != '/')
+			continue;
+		memcpy(part, dir, i);
+		part[i] = '\0';
+		if (split(part, up, &name) < 0)
+			continue;
+		fd = files_dir_open(f, up, O_PATH | O_DIRECTORY, 0);
+		/* Without its slashes at the end: the same as in make_dirs(). */
+		if (fd >= 0 && part[name.p - part + (ptrdiff_t)name.n] == '\0')
+			(void)!unlinkat(fd, part + (name.p - part), AT_REMOVEDIR);
+	}
+}
+
+int files_dir_parent(struct files *f, const char *path, size_t *ret_made, char name[static 256])
 {
 	char dir[FILES_PATH_MAX];
 	struct str last;
@@ -119,10 +144,15 @@ int files_dir_parent(struct files *f, const char *path, bool make, char name[sta
 	memcpy(name, last.p, last.n);
 	name[last.n] = '\0';
 	fd = files_dir_open(f, dir, O_PATH | O_DIRECTORY, 0);
-	if (fd != -ENOENT || !make)
+	if (fd != -ENOENT || !ret_made)
 		return fd;
-	r = make_dirs(f, dir);
-	return r < 0 ? r : files_dir_open(f, dir, O_PATH | O_DIRECTORY, 0);
+	r = make_dirs(f, dir, ret_made);
+	fd = r < 0 ? r : files_dir_open(f, dir, O_PATH | O_DIRECTORY, 0);
+	if (fd < 0) {
+		files_dir_unmake(f, path, *ret_made);
+		*ret_made = 0;
+	}
+	return fd;
 }
 
 /* O_NONBLOCK: the path may name a FIFO, and nobody may be on the other end. */
@@ -132,13 +162,16 @@ static int op_open(struct files *f, const char *path, unsigned flags, mode_t mod
 		  (flags & FILES_NOFOLLOW ? O_NOFOLLOW : 0);
 	_cleanup_close_ int fd = files_dir_open(f, path, how, mode), parent = FD_NONE;
 	char name[256];
+	size_t made = 0;
 	int r;
 
 	if (fd == -ENOENT && flags & FILES_APPEND && flags & FILES_PARENTS) {
-		parent = files_dir_parent(f, path, true, name);
+		parent = files_dir_parent(f, path, &made, name);
 		if (parent < 0)
 			return parent;
 		fd = files_dir_open(f, path, how, mode);
+		if (fd < 0)
+			files_dir_unmake(f, path, made);
 	}
 	if (fd < 0)
 		return fd;
@@ -163,7 +196,8 @@ static int op_stat(struct files *f, const char *path, unsigned flags, struct fil
 static int op_mkdir(struct files *f, const char *path, unsigned flags, mode_t mode)
 {
 	char name[256];
-	_cleanup_close_ int dir = files_dir_parent(f, path, flags & FILES_PARENTS, name);
+	size_t made = 0;
+	_cleanup_close_ int dir = files_dir_parent(f, path, flags & FILES_PARENTS ? &made : NULL, name);
 	struct stat st;
 
 	if (dir == -EISDIR)
@@ -182,7 +216,7 @@ static int op_mkdir(struct files *f, const char *path, unsigned flags, mode_t mo
 static int op_remove(struct files *f, const char *path, unsigned flags)
 {
 	char name[256];
-	_cleanup_close_ int dir = files_dir_parent(f, path, false, name);
+	_cleanup_close_ int dir = files_dir_parent(f, path, NULL, name);
 
 	if (dir < 0)
 		return dir;
@@ -192,12 +226,12 @@ static int op_remove(struct files *f, const char *path, unsigned flags)
 static int op_rename(struct files *f, const char *from, const char *to, unsigned flags)
 {
 	char from_name[256], to_name[256];
-	_cleanup_close_ int from_dir = files_dir_parent(f, from, false, from_name), to_dir = FD_NONE;
+	_cleanup_close_ int from_dir = files_dir_parent(f, from, NULL, from_name), to_dir = FD_NONE;
 	unsigned how = flags & FILES_NEW ? RENAME_NOREPLACE : 0;
 
 	if (from_dir < 0)
 		return from_dir;
-	to_dir = files_dir_parent(f, to, false, to_name);
+	to_dir = files_dir_parent(f, to, NULL, to_name);
 	if (to_dir < 0)
 		return to_dir;
 	return syscall(SYS_renameat2, from_dir, from_name, to_dir, to_name, how) < 0 ? -errno : 0;

@@ -11,8 +11,13 @@ int files_dir_open(struct files *f, const char *path, int flags, mode_t mode);
 /* files_dir_walk.c: the same without openat2(). */
 int files_dir_walk(int base, bool in_root, const char *path, int flags, mode_t mode);
 
-/* The directory that holds `path`, O_PATH, and the last name. -EISDIR for "/", "." and "..". */
-int files_dir_parent(struct files *f, const char *path, bool make, char name[static 256]);
+/*
+ * The directory that holds `path`, O_PATH, and the last name. -EISDIR for "/", "." and "..". `ret_made` is NULL, or directories that are missing are made,
+ * and how long the path of the first of them is, is left there; when that fails in the middle, those that were made are removed.
+ */
+int files_dir_parent(struct files *f, const char *path, size_t *ret_made, char name[static 256]);
+/* The directories on the way to `path` from that length on go, unless something is in them by now. 0: none were made. */
+void files_dir_unmake(struct files *f, const char *path, size_t made);
 
 struct files_stat files_dir_stat(const struct stat *st);
 int files_dir_check_regular(int fd, struct files_stat *ret); /* -EISDIR, -ENXIO; ret may be NULL */

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,10 +78,18 @@ static int find_target(struct files *f, const char *path, bool make, struct file
 		return -EISDIR;
 	memcpy(at, path, n + 1);
 	for (int i = 0; i < LINKS_MAX; i++) {
+		size_t made = 0;
+
 		fd_closep(&s->dir);
-		s->dir = files_dir_parent(f, at, make, s->name);
+		s->dir = files_dir_parent(f, at, make ? &made : NULL, s->name);
 		if (s->dir < 0)
 			return s->dir;
+		/* One that was just made has nothing in it: it is where this ends. */
+		if (made && !(s->made_for = strdup(at))) {
+			files_dir_unmake(f, at, made);
+			return -ENOMEM;
+		}
+		s->made = made;
 		r = look_at_old(s);
 		if (r <= 0)
 			return r;
@@ -259,10 +268,12 @@ int files_dir_undo(struct files *f, struct files_stage *s)
 
 void files_dir_drop(struct files *f, struct files_stage *s)
 {
-	(void)f;
 	if (s->temp[0])
 		(void)unlinkat(s->dir, s->temp, 0);
 	(void)fd_close(s->fd);
 	(void)fd_close(s->dir);
+	if (s->made_for && !s->done)
+		files_dir_unmake(f, s->made_for, s->made);
+	free(s->made_for);
 	*s = FILES_STAGE_NONE;
 }

@@ -353,6 +353,34 @@ TEST(files_a_link_that_is_swapped_in_on_the_way_never_leads_out)
 	print_message("# %u inside, %u refused\n", inside, refused);
 }
 
+TEST(files_directories_that_were_made_for_a_write_that_failed_are_gone_and_others_stay)
+{
+	YARD(p);
+	struct files_stage s = FILES_STAGE_NONE;
+	char path[512];
+	struct stat st;
+
+	assert_int_equal(mkdirat(p.work, "old", 0755), 0);
+	assert_int_equal(OP(p, stage, "old/a//b/./c/file", FILES_PARENTS, 0666, &s), 0);
+	assert_int_equal(fstatat(p.work, "old/a/b/c", &st, 0), 0);
+	OP(p, drop, &s);
+	assert_int_equal(fstatat(p.work, "old/a", &st, 0), -1);
+	assert_int_equal(fstatat(p.work, "old", &st, 0), 0);
+	/* Somebody else has used one of them since. */
+	assert_int_equal(OP(p, stage, "old/a/b/c/file", FILES_PARENTS, 0666, &s), 0);
+	yard_put(p.work, "old/a/other", STR("x"), 0644);
+	OP(p, drop, &s);
+	assert_int_equal(fstatat(p.work, "old/a/other", &st, 0), 0);
+	assert_int_equal(fstatat(p.work, "old/a/b", &st, 0), -1);
+	/* A name on the way that cannot be: what came before it goes. */
+	(void)snprintf(path, sizeof(path), "new/er/%0300d/file", 0);
+	assert_int_equal(OP(p, stage, path, FILES_PARENTS, 0666, &s), -ENAMETOOLONG);
+	assert_int_equal(fstatat(p.work, "new", &st, 0), -1);
+	/* One that was written stays, of course. */
+	assert_int_equal(write_at(&p, "kept/a/file", STR("x"), 0), 0);
+	CHECK_READ(p, "kept/a/file", STR("x"));
+}
+
 /* In a child, because the limit stays: a file that cannot grow beyond it is a disk that is full. */
 TEST(files_a_full_disk_leaves_the_old_content)
 {
