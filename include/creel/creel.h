@@ -303,8 +303,9 @@ struct creel_sandbox {
 	unsigned running;           /* calls */
 	uint64_t memory_bytes;      /* 0 = not known */
 	uint64_t cpu_us;            /* of what has ended */
-	const char *why;            /* creel_prune(): "idle", "old", "lost", or of layers "unused"; otherwise NULL */
-	uint64_t disk_bytes;        /* of layers */
+	const char *why;     /* creel_prune(): "idle", "old", "lost", or of layers "unused"; otherwise NULL */
+	uint64_t disk_bytes; /* of layers */
+	int memory_summed;   /* memory_bytes is the sum over its processes: no cgroup counts them */
 };
 /* Texts are valid until it returns. Anything but 0 ends the list and is returned. */
 typedef int creel_sandbox_fn(void *ctx, const struct creel_sandbox *sandbox);
@@ -329,10 +330,10 @@ struct creel_prune_options {
 	int dry; /* tells, and ends nothing */
 	int64_t idle_hours,
 		max_age_days; /* for every agent, in place of backend.prune.*; 0 = never, negative = as configured */
-	int64_t layers_days;  /* the same for private layers with changes in them */
+	int64_t layers_days; /* the same for private layers with changes in them */
 };
-#define CREEL_PRUNE_INIT                                      \
-	{                                                     \
+#define CREEL_PRUNE_INIT                                          \
+	{                                                         \
 		sizeof(struct creel_prune_options), 0, -1, -1, -1 \
 	}
 /*

@@ -58,6 +58,7 @@ void box_json(struct jsonw *w, const struct creel_sandbox *b)
 	jsonw_ku64(w, "calls", b->calls);
 	jsonw_ku64(w, "running", b->running);
 	jsonw_ku64(w, "memory_bytes", b->memory_bytes);
+	jsonw_kz(w, "memory_of", b->memory_summed ? "processes" : b->memory_bytes ? "cgroup" : "");
 	jsonw_ku64(w, "cpu_us", b->cpu_us);
 	jsonw_ku64(w, "supervisor", b->supervisor > 0 ? (uint64_t)b->supervisor : 0);
 	jsonw_ku64(w, "warden", b->warden > 0 ? (uint64_t)b->warden : 0);

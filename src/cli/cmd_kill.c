@@ -41,6 +41,23 @@ static int list_into(struct ending *x, const struct creel_filter *f, struct err 
 	return creel_list(x->engine, f, boxes_add, &x->meant, &ce) < 0 ? session_error(&ce, e) : 0;
 }
 
+/* Ending what others use, too, has to be asked for by its own name. */
+static int check_shared(const struct ending *x, size_t from, struct str session, struct err *e)
+{
+	for (size_t i = from; i < x->meant.n; i++) {
+		const struct creel_sandbox *b = &x->meant.v[i];
+
+		if (!str_eq(str_z(b->session), session))
+			return err_set(
+				e, ERR_USAGE,
+				"session '" STR_FMT
+				"' has no sandbox of its own: it uses '%s' (scope %s), as others may; fix: creel %s %s, which ends it for all of them",
+				STR_ARG(session), b->key, b->scope, x->recreate ? "recreate" : "kill",
+				b->key);
+	}
+	return 0;
+}
+
 /* A key, or else a session. */
 static int find_named(struct ending *x, struct str name, struct err *e)
 {
@@ -55,6 +72,8 @@ static int find_named(struct ending *x, struct str name, struct err *e)
 	f.key = NULL;
 	f.session = name.p;
 	r = list_into(x, &f, e);
+	if (r >= 0)
+		r = check_shared(x, before, name, e);
 	if (r < 0 || x->meant.n > before)
 		return r;
 	return err_set(e, ERR_NOTFOUND,
@@ -75,6 +94,8 @@ static int find_meant(struct ending *x, struct err *e)
 	if (cli->args.words.n)
 		return r;
 	r = list_into(x, &f, e);
+	if (r >= 0 && cli->session.has)
+		r = check_shared(x, 0, str_z(f.session), e);
 	if (r < 0 || x->meant.n || cli->all)
 		return r;
 	return err_set(e, ERR_NOTFOUND,

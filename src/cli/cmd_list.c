@@ -33,6 +33,14 @@ static struct str state_of(struct arena *a, const struct creel_sandbox *b)
 	return str_z(b->state);
 }
 
+/* "~" where it is the sum over processes, and not what the kernel has counted. */
+static struct str memory_of(struct arena *a, const struct creel_sandbox *b)
+{
+	struct str size = b->memory_bytes ? short_size(a, b->memory_bytes) : STR("-");
+
+	return b->memory_summed ? arena_printf(a, "~" STR_FMT, STR_ARG(size)) : size;
+}
+
 static void put_table(struct cli *cli, const struct boxes *all)
 {
 	static const char *const titles[] = { "SESSION", "SCOPE", "BACKEND", "STATE",
@@ -51,7 +59,7 @@ static void put_table(struct cli *cli, const struct boxes *all)
 		columns_put(&c, state_of(cli->arena, b));
 		columns_put(&c, short_age(cli->arena, now, b->created_ms));
 		columns_put(&c, short_age(cli->arena, now, b->used_ms));
-		columns_put(&c, b->memory_bytes ? short_size(cli->arena, b->memory_bytes) : STR("-"));
+		columns_put(&c, memory_of(cli->arena, b));
 		columns_put(&c, arena_printf(cli->arena, "%" PRIu64, b->calls));
 	}
 	columns_print(&c, cli->out);

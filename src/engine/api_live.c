@@ -50,7 +50,8 @@ static int pass_on(void *ctx, const struct live_info *info)
 				    .memory_bytes = info->memory_bytes,
 				    .cpu_us = info->cpu_us,
 				    .why = info->why,
-				    .disk_bytes = info->disk_bytes };
+				    .disk_bytes = info->disk_bytes,
+				    .memory_summed = info->memory_summed };
 	return p->each ? p->each(p->ctx, &s) : 0;
 }
 

@@ -126,6 +126,7 @@ int session_pool_fill(struct session *s, struct err *e);
 
 struct live_filter {
 	struct str key, session, agent;
+	struct str used; /* the key of what `session` shares with others; live_list() fills it in */
 	bool has_scope;
 	enum scope scope;
 };
@@ -134,6 +135,7 @@ struct live_info {
 	bool alive;
 	uint32_t running;
 	uint64_t memory_bytes, cpu_us;
+	bool memory_summed; /* over its processes, because no cgroup counts them */
 	bool layers; /* no sandbox, but the private layers that one has left */
 	uint64_t disk_bytes;
 	const char *why;

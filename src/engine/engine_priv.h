@@ -129,6 +129,9 @@ bool session_elsewhere(const struct session *s, struct buf *out);
 /* live_sweep.c: empty directories of sandboxes that have ended; how many went. */
 int live_sweep(struct engine *g, struct err *e);
 
+/* live_memory.c: what the processes below this one have in memory, bytes; 0 = not known. */
+uint64_t live_memory(pid_t above);
+
 /* layers.c: layers that nobody uses any more; how many with changes in them went. */
 int layers_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);
 

@@ -26,7 +26,8 @@ static void look_done(struct look *l)
 
 static bool fits(const struct live_filter *f, const struct reg_entry *e)
 {
-	return (!f->key.n || str_eq(f->key, e->key)) && (!f->session.n || str_eq(f->session, e->session)) &&
+	return (!f->key.n || str_eq(f->key, e->key)) &&
+	       (!f->session.n || str_eq(f->session, e->session) || (f->used.n && str_eq(f->used, e->key))) &&
 	       (!f->agent.n || str_eq(f->agent, e->agent)) && (!f->has_scope || f->scope == e->scope);
 }
 
@@ -77,13 +78,36 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 	ret->alive = true;
 	ret->running = st.calls;
 	ret->memory_bytes = st.memory_bytes;
+	if (!ret->memory_bytes && entry->supervisor.pid) {
+		ret->memory_bytes = live_memory((pid_t)entry->supervisor.pid);
+		ret->memory_summed = ret->memory_bytes > 0;
+	}
 	ret->cpu_us = st.user_us + st.sys_us;
 }
 
-int live_list(struct engine *g, const struct live_filter *f, live_fn *each, void *ctx, struct err *e)
+/* With scope agent or shared, a session's sandbox was made by another, whose name it has. */
+static struct str shared_key(struct engine *g, struct str session, struct arena *a)
 {
-	_cleanup_(look_done) struct look l = { .g = g, .f = f };
-	int r = look_at_all(&l, e);
+	struct decision *d = session.n ? ARENA_NEW(a, struct decision) : NULL;
+	struct request r = { .via = VIA_CLI, .auth = AUTH_LOCAL, .session_key = session, .facts = g->facts };
+	struct err ignored = { 0 };
+
+	if (!d || decide(&g->config, &r, a, d, &ignored) < 0)
+		return (struct str){ 0 };
+	return d->place.scope == SCOPE_AGENT || d->place.scope == SCOPE_SHARED ? d->place.key
+									       : (struct str){ 0 };
+}
+
+int live_list(struct engine *g, const struct live_filter *given, live_fn *each, void *ctx, struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct live_filter f = *given;
+	_cleanup_(look_done) struct look l = { .g = g, .f = &f };
+	int r;
+
+	arena_init(&a, LIVE_ARENA_MAX);
+	f.used = shared_key(g, f.session, &a);
+	r = look_at_all(&l, e);
 
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
 		struct live_info info;
@@ -143,6 +167,7 @@ static void put_entry(const struct live_info *info, struct jsonw *w)
 		return;
 	jsonw_ku64(w, "running", info->running);
 	jsonw_ku64(w, "memory_bytes", info->memory_bytes);
+	jsonw_kz(w, "memory_of", info->memory_summed ? "processes" : info->memory_bytes ? "cgroup" : "");
 	jsonw_ku64(w, "cpu_us", info->cpu_us);
 }
 

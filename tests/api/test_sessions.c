@@ -182,6 +182,40 @@ WITH_LAB(ready_sandboxes_are_used_once_and_bounded, CREEL_OWN)
 	(void)creel_close(b);
 }
 
+/* Also in one that stood ready: it was made before anybody knew which session it is for. */
+static void setup_once(struct lab *l, int pooled)
+{
+	struct creel_session *a, *b;
+	struct creel_error e;
+
+	l->pool = pooled ? 2 : 0;
+	lab_again(l, "backend.setupCommand=echo ran >> /tmp/setup");
+	a = open_as(l, "agent:a:one", "rw");
+	MUST(!pooled || creel_pool_fill(a, &e) == 2);
+	MUST_SAY(sh(l, a, "cat /tmp/setup"), "ran\n");
+	MUST_SAY(sh(l, a, "cat /tmp/setup"), "ran\n");
+	b = open_as(l, "agent:a:two", "rw");
+	MUST_SAY(sh(l, b, "cat /tmp/setup"), "ran\n");
+	(void)creel_close(a);
+	(void)creel_close(b);
+	lab_again(l, "backend.setupCommand=echo no; exit 3");
+	a = open_as(l, "agent:a:three", "rw");
+	MUST(!pooled || creel_pool_fill(a, &e) == 2);
+	MUST_HOLD(call(l, a, "exec", "{\"command\":\"true\"}", CREEL_CALL_ERROR), "setup_failed");
+	MUST_HOLD(call(l, a, "exec", "{\"command\":\"true\"}", CREEL_CALL_ERROR), "setup_failed");
+	(void)creel_close(a);
+}
+
+WITH_LAB(setup_runs_once_in_a_sandbox_of_this_process_and_its_failure_refuses_every_call, CREEL_OWN)
+{
+	setup_once(l, 0);
+}
+
+WITH_LAB(setup_runs_once_in_a_sandbox_that_stood_ready_and_its_failure_refuses_every_call, CREEL_OWN)
+{
+	setup_once(l, 1);
+}
+
 static int env_number(const char *name, int otherwise)
 {
 	const char *text = getenv(name);

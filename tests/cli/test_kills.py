@@ -141,3 +141,53 @@ def test_a_clerk_that_is_killed_fails_its_call_alone_and_the_next_call_has_anoth
     assert json.loads(other.communicate(timeout=20)[0])["stdout"] == "before\nafter\n"
     assert sessions.call("search", "pattern=^7$", "path=many/5")["found"] == 1
     assert supervisor(sessions) == keeper and wait_until(lambda: not clerk_of(warden))
+
+
+MANY = {
+    "a caller": lambda calls, session, keeper: next(c.pid for (s, _), c in calls.items() if s == session and c.poll() is None),
+    "a keeper": lambda calls, session, keeper: keeper,
+    "a warden inside": lambda calls, session, keeper: below(keeper)[2],
+}
+
+
+@pytest.mark.parametrize("who", MANY)
+def test_200_calls_over_20_sessions_each_tell_their_own_output_whoever_is_killed_in_the_middle(anybody, who):
+    calls = {}
+    for i in range(10):
+        for s in range(20):
+            calls[s, i] = anybody.spawn("call", "--session", f"agent:main:s{s}", "--sandbox", "light", "exec",
+                                        f"command=echo {s}.{i}; touch ended-{i}; sleep {i % 3}")
+    assert wait_until(lambda: sum(c.poll() is not None for c in calls.values()) >= 40, 120)
+    victim = None
+    while victim is None:  # one whose sandbox has something to do
+        busy = [b for b in anybody.listed().values() if b["running"]]
+        assert busy, "all of them have ended before anybody was killed"
+        session = int(busy[0]["session"].rpartition("s")[2])
+        try:
+            victim = MANY[who](calls, session, busy[0]["supervisor"])
+        except (StopIteration, IndexError):
+            continue
+    os.kill(victim, signal.SIGKILL)
+    failed = []
+    for (s, i), call in calls.items():
+        out, err = call.communicate(timeout=120)
+        result = json.loads(out) if out else {"ok": False, "reason": "killed" if call.returncode == -signal.SIGKILL else err}
+        if result["ok"]:
+            assert result["stdout"] == f"{s}.{i}\n"
+        else:
+            failed.append((s, i, result["reason"], result.get("error")))
+    assert all(s == session for s, *_ in failed), failed
+    if who == "a caller":  # who may just have told its result
+        assert len(failed) <= 1 and all(f[2] == "killed" for f in failed), failed
+    else:  # what ran, and what was about to be asked for
+        assert all(f[2] == "lost" or f[3] == "sandbox_unavailable" for f in failed), failed
+    ended = {(s, i) for s, i in calls} - {(s, i) for s, i, *_ in failed}
+    for s in range(20):  # what was told as done was done, and the session goes on
+        names = anybody.sh("ls", session=f"agent:main:s{s}").split()
+        assert {f"ended-{i}" for t, i in ended if t == s} <= set(names)
+    assert len(anybody.listed()) == 20
+    anybody("audit", "verify", status=0)
+    everybody = [p for b in anybody.listed().values() for p in below(b["supervisor"])]
+    anybody("kill", "--all", "-y", status=0)
+    assert wait_until(lambda: not any(map(lives, everybody)), 20)
+    assert anybody.listed("--all") == {}

@@ -90,3 +90,21 @@ def test_s1_2_every_tool_of_the_list_works_in_the_sandbox_and_not_on_the_host(se
         assert result["ok"] and result["sandbox"]["place"] == "container", (tool, result)
     assert sh(sessions, options, "cat /tmp/only-inside /tmp/also-inside") == "ynew\n"
     assert not any((sessions.home.parent / name).exists() for name in ("only-inside", "also-inside"))
+
+
+@pytest.mark.parametrize("scope", ["agent", "shared"])
+def test_a_session_that_shares_a_sandbox_is_told_which_and_what_ends_it(sessions, scope):
+    options, _ = configure(sessions, scope=scope)
+    for session in SESSIONS[:2]:
+        sh(sessions, options, "true", session)
+    (made,) = sessions.listed()
+    assert made == SESSIONS[0]
+    key = sessions.listed()[made]["key"]
+    shown = sessions(*options, "list", "--session", SESSIONS[1], "--json", status=0).json["sandboxes"]
+    assert [b["key"] for b in shown] == [key]
+    for how in (["--session", SESSIONS[1]], [SESSIONS[1]]):
+        got = sessions(*options, "kill", *how, status=125)
+        assert f"uses '{key}' (scope {scope})" in got.err and f"creel kill {key}" in got.err, got
+    assert list(sessions.listed()) == [SESSIONS[0]]  # nothing has ended
+    assert sessions(*options, "kill", key, status=0).out == f"{SESSIONS[0]}: ended\n"
+    assert sessions.listed("--all") == {}

@@ -303,3 +303,20 @@ def test_what_a_command_prints_is_never_taken_for_the_result(anybody, text):
     code = {"language": "python", "code": f"print({text!r}, end='')", "session": True}
     result = anybody.call("code_exec", json.dumps(code))
     assert (result["ok"], result["stdout"]) == (True, text)
+
+
+def test_list_tells_the_memory_of_a_sandbox_and_who_counted_it(sessions):
+    sessions.sh("true")
+    sessions.call("exec", "command=python3 -c \"x = b'1' * (64 << 20); import time; time.sleep(1000)\"", "background=true")
+
+    def memory():
+        (box,) = sessions.listed().values()
+        return box["memory_bytes"]
+
+    assert wait_until(lambda: memory() > 64 << 20, 20)
+    (box,) = sessions.listed().values()
+    assert box["memory_of"] in ("cgroup", "processes") and box["memory_bytes"] < 1 << 30
+    column = sessions("list", status=0).out.splitlines()[1].split()[-2]
+    assert column.startswith("~") is (box["memory_of"] == "processes") and column != "-"
+    told = sessions("inspect", "--session", "agent:main:test", "--json", status=0).json
+    assert told["memory_of"] == box["memory_of"]
