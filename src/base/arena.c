@@ -183,17 +183,19 @@ struct str arena_str(struct arena *a, struct str s)
 struct str arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap, again;
-	char *p = NULL;
+	char text[256], *p = NULL; /* most are short, and need not be made twice */
 	int n;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
 	if (n >= 0)
 		p = arena_alloc(a, (size_t)n + 1, 1);
 	else
 		(void)fail(a);
-	if (p)
+	if (p && (size_t)n < sizeof(text))
+		memcpy(p, text, (size_t)n + 1);
+	else if (p)
 		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	va_end(ap);

@@ -87,14 +87,17 @@ void buf_puts(struct buf *b, const char *z)
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
+	char text[256]; /* most are short, and need not be made twice */
 	int n;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
 	if (n < 0)
 		b->failed = true;
-	else if (n > 0 && reserve(b, (size_t)n)) {
+	else if ((size_t)n < sizeof(text))
+		buf_put(b, (struct str){ .p = text, .n = (size_t)n });
+	else if (reserve(b, (size_t)n)) {
 		(void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
 		b->n += (size_t)n;
 	}

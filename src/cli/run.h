@@ -52,6 +52,7 @@ struct run {
 	sigset_t before;     /* the mask that we were started with */
 	bool begun;          /* box waits for its plan: run_begin.c */
 	struct relay *relay; /* NULL: the streams are the caller's own */
+	bool ended;          /* pid 1 has said its last word: nothing in the sandbox lives any more */
 	bool tried;          /* a sandbox was asked for, and not only its plan */
 	bool walled;  /* every wall stood: the payload was executed, or could not be for reasons of its own */
 	bool started; /* the payload was executed */
@@ -90,6 +91,9 @@ void run_abandon(struct run *r);
 void run_restore_signals(struct run *r); /* for a program on the host */
 int run_open_signals(struct run *r, struct err *e);
 void run_init(struct run *r, struct cli *cli);
+
+/* run_leave.c: a quicker end, where the warden has nothing to clean up. Whatever it could not do, sandbox_done() does. */
+void run_leave(struct run *r);
 
 /* run_native.c: everything from the profile to the end of the sandbox; fills "how it ended". Negative: could not be built. */
 int run_native(struct run *r, struct err *e);

@@ -334,7 +334,8 @@ static int hear(struct run *r, struct tty *tty, int *rc, struct err *e)
 		tty_stopped(tty, m.value);
 	if (take_report(r, &m, e) < 0)
 		*rc = -1;
-	return !is_last(r, tty, &m);
+	r->ended = is_last(r, tty, &m);
+	return !r->ended;
 }
 
 /* What the command says on its terminal goes first: it was said before the end. */
@@ -482,6 +483,7 @@ int run_native(struct run *r, struct err *e)
 		sandbox_done(&r->box); /* it may still run */
 	rc = run_end(r, e);
 	/* Last: as long as the channel is open, the warden would remove all this if we were killed. */
+	run_leave(r);
 	sandbox_done(&r->box);
 	cgroup_done(&r->cgroup);
 	r->relay = relay_close(r->relay);

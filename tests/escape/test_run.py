@@ -10,7 +10,72 @@ import subprocess
 import time
 
 import pytest
-from conftest import ACCESSES, CREEL, IS_ROOT, needs_root, processes, skip, wait_until
+from conftest import ACCESSES, CREEL, IS_ROOT, descendants, family, needs_root, processes, skip, wait_until
+
+# ---- who is waited for, and where it runs ----
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_the_callers_other_children_are_neither_waited_for_nor_reaped(light, access):
+    script = 'sleep 60 & echo $! >&2; trap "" CHLD; exec "$@"'
+    line = light.as_user(["sh", "-c", script, "sh", *light.creel("/bin/true", access=access)[len(light.as_user([])):]])
+    with open(light.base / "said", "w+", encoding="utf-8") as said:
+        done = subprocess.run(line, cwd=light.ws, env=light.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, timeout=30,
+                              check=False)
+        said.seek(0)
+        child = int(said.read())
+    try:
+        assert done.returncode == 0 and "sleep" in pathlib.Path(f"/proc/{child}/comm").read_text(encoding="utf-8")
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+INHERITS = """
+import ctypes, os, signal, sys
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+child = os.fork()
+if child == 0:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    os.execvp(sys.argv[1], sys.argv[1:])
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+try:
+    os.waitpid(-1, os.WNOHANG)
+    sys.exit("there is an orphan")
+except ChildProcessError:
+    sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_a_run_whose_caller_ignored_children_leaves_nobody_behind(light, access):
+    """An init that reaps nobody would keep it for ever."""
+    line = light.creel("sh", "-c", "sleep 60 & exit 3", access=access)
+    for _ in range(10):
+        done = subprocess.run(["/usr/bin/python3", "-c", INHERITS, *line], cwd=light.ws, env=light.env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 3 and not done.stderr, done
+
+
+@pytest.mark.parametrize("access", ["rw", "overlay"])
+def test_everything_may_run_on_the_callers_processors(light, access):
+    """The start holds tasks to single processors for a moment; none of it may stay."""
+    every = os.sched_getaffinity(0)
+    for cpus in (every, {min(every)}):
+        creel = light.spawn("sleep", "60", access=access, preexec_fn=lambda c=cpus: os.sched_setaffinity(0, c))
+        assert wait_until(lambda: any(name_of(p) == "sleep" for p in descendants(creel.pid)), 10)
+        everybody = family(creel.pid)
+        assert len(everybody) == 4, everybody  # creel, the warden's two, sleep
+        assert wait_until(lambda: all(os.sched_getaffinity(p) == cpus for p in everybody), 10), cpus
+        creel.terminate()
+        creel.wait()
+
 
 # ---- how it ends ----
 

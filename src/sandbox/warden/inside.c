@@ -129,7 +129,7 @@ static void take_plan(struct warden *w)
 {
 	if (!w->plan && plan_wait(w) < 0)
 		die(125);
-	net_settled();
+	cpus_any();
 	SYS1(close, WARDEN_FD_PLAN);
 	SYS1(close, WARDEN_FD_GO);
 }
@@ -143,8 +143,8 @@ _Noreturn void inside(struct warden *w)
 	/* Once more in guard_self(): changing the user clears it, and waiting for the map can take long. */
 	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	close_rest(w);
+	detach_begin(w); /* first: after the other one, we may have to wait for a processor */
 	net_begin(w);
-	detach_begin(w);
 	take_plan(w);
 	become_warden(w);
 	guard_self(w);

@@ -39,52 +39,19 @@ static long make(void)
 
 /*
  * The kernel does not let go of a processor while it makes the namespace. Where we wait for the plan meanwhile, we would wake up on
- * the processor that we slept on, and wait for this one as well: so it stays here, and we go elsewhere. Only a matter of time:
- * what fails is left as it is, and a machine with one processor has no elsewhere.
+ * the processor that we slept on, and wait for this one as well: so it stays here, and we go elsewhere until the plan is there.
  */
-static struct {
-	unsigned long before[16], one[16], others[16];
-	long bytes; /* of the first, as the kernel has them; 0 = nothing was changed */
-} cpus;
-
-static void stay_here(void)
-{
-	unsigned cpu = 0;
-	long n = SYS3(sched_getaffinity, 0, sizeof(cpus.before), cpus.before);
-
-	if (n <= 0 || SYS3(getcpu, &cpu, 0, 0) < 0 || cpu >= 8 * sizeof(cpus.one))
-		return;
-	memcpy(cpus.others, cpus.before, sizeof(cpus.others));
-	cpus.one[cpu / (8 * sizeof(long))] |= 1ul << cpu % (8 * sizeof(long));
-	cpus.others[cpu / (8 * sizeof(long))] &= ~(1ul << cpu % (8 * sizeof(long)));
-	if (SYS3(sched_setaffinity, 0, n, cpus.one) >= 0)
-		cpus.bytes = n;
-}
-
-static void go_elsewhere(void)
-{
-	if (cpus.bytes && SYS3(sched_setaffinity, 0, cpus.bytes, cpus.others) < 0)
-		net_settled();
-}
-
-void net_settled(void)
-{
-	if (cpus.bytes)
-		SYS3(sched_setaffinity, 0, cpus.bytes, cpus.before);
-	cpus.bytes = 0;
-}
-
 void net_begin(struct warden *w)
 {
 	long r;
 
 	doing = "create a network namespace";
 	if (!w->plan)
-		stay_here();
+		cpus_stay();
 	r = task_begin(&w->net, make);
 	if (r < 0)
 		fail(w, 0, r, doing);
-	go_elsewhere();
+	cpus_elsewhere();
 }
 
 /* Waits for the other task, and enters what it made. */

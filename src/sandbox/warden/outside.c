@@ -62,7 +62,7 @@ static void say_end(struct warden *w, enum warden_reason reason, int value)
 	(void)control_send(&w->report, -1);
 }
 
-enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_DISK, EVENT_CREEL_GONE };
+enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_DISK, EVENT_CREEL_GONE, EVENT_LEAVE };
 
 #define NEVER UINT64_MAX
 struct alarms {
@@ -72,7 +72,8 @@ struct alarms {
 /* Whatever cannot be understood counts as creel gone: that ends everything. */
 static enum event wait_for(int pidfd, uint64_t at)
 {
-	struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = WARDEN_FD_CONTROL, .events = 0 } };
+	struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN },
+			       { .fd = WARDEN_FD_CONTROL, .events = POLLRDHUP } };
 
 	for (;;) {
 		uint64_t now = at == NEVER ? 0 : now_ms(), left = at > now ? at - now : 0;
@@ -84,6 +85,9 @@ static enum event wait_for(int pidfd, uint64_t at)
 			continue;
 		if (n > 0 && p[0].revents)
 			return EVENT_ENDED;
+		/* It lives, and has nothing more to say. */
+		if (n > 0 && p[1].revents == POLLRDHUP)
+			return EVENT_LEAVE;
 		return n == 0 ? EVENT_DEADLINE : EVENT_CREEL_GONE;
 	}
 }
@@ -297,6 +301,8 @@ int outside(struct warden *w, long pid, int pidfd)
 	e = r < 0 ? EVENT_CREEL_GONE : watch(w, pid, pidfd);
 	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)
 		return 125; /* our end is its end: it has a death signal */
+	if (e == EVENT_LEAVE && w->private_fd < 0 && !w->groups.n)
+		return 0; /* it waits for inside in our place */
 	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
 	finish(w);
 	return 0;

@@ -131,8 +131,10 @@ static int child(void *arg)
 {
 	struct warden *w = arg;
 	uint64_t no_signals = 0;
-	long r = take_session(w);
+	long r;
 
+	cpus_any();
+	r = take_session(w);
 	if (r >= 0)
 		r = become_payload(w->plan);
 	if (r >= 0)
@@ -216,16 +218,34 @@ static long spawn_copy(struct warden *w, int (*fn)(void *))
 }
 
 /*
- * Like CLONE_VFORK, but not for ever: a process of an earlier call may stop the new one (SIGSTOP cannot be blocked) before it is
- * executed. Whoever does that loses the call, and not pid 1.
+ * Like CLONE_VFORK, but not for ever where there are others: a process of an earlier call may stop the new one (SIGSTOP cannot be
+ * blocked) before it is executed. Whoever does that loses the call, and not pid 1.
  */
-static void wait_for_exec(long pid, int *shares_memory)
+static void wait_for_exec(long pid, int *shares_memory, bool serving)
 {
 	const struct __kernel_timespec patience = { .tv_sec = 2 };
 
 	while (__atomic_load_n(shares_memory, __ATOMIC_ACQUIRE))
-		if (SYS6(futex, shares_memory, 0 /* FUTEX_WAIT */, 1, &patience, 0, 0) == -ETIMEDOUT)
+		if (SYS6(futex, shares_memory, 0 /* FUTEX_WAIT */, 1, serving ? &patience : 0, 0, 0) ==
+		    -ETIMEDOUT)
 			SYS2(kill, pid, SIGKILL);
+}
+
+/*
+ * We sleep until it has executed: begun on our processor it need not wait for another one to wake up, or to be free. Not held there
+ * when it runs, nor are we: with CLONE_VFORK we would be, behind a payload that may never let go of it.
+ */
+static long begin_here(int (*fn)(void *), struct warden *w, bool serving, int *shares_memory)
+{
+	long pid;
+
+	if (!serving)
+		cpus_stay();
+	pid = spawn_vm(fn, w, child_stack + sizeof(child_stack), CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD,
+		       shares_memory);
+	if (!serving)
+		cpus_any();
+	return pid;
 }
 
 long spawn_child(struct warden *w, int (*fn)(void *))
@@ -237,12 +257,11 @@ long spawn_child(struct warden *w, int (*fn)(void *))
 	w->own_said = (struct child_said){ 0 };
 	w->said = &w->own_said;
 	shares_memory = 1;
-	pid = spawn_vm(fn, w, child_stack + sizeof(child_stack),
-		       CLONE_VM | (serving ? CLONE_CHILD_CLEARTID : CLONE_VFORK) | SIGCHLD, &shares_memory);
+	pid = begin_here(fn, w, serving, &shares_memory);
 	if (pid == -EINVAL && w->report.time_ns)
 		return spawn_copy(w, fn);
-	if (pid > 0 && serving)
-		wait_for_exec(pid, &shares_memory);
+	if (pid > 0)
+		wait_for_exec(pid, &shares_memory, serving);
 	return pid;
 }
 

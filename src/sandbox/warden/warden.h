@@ -167,8 +167,11 @@ step_fn do_tty, do_hostname, do_net, do_listen, do_rlimit, do_keyring, do_chdir,
 
 /* net.c, mounts.c: tasks beside us, before the plan is there */
 void net_begin(struct warden *w);
-void net_settled(void); /* back to where we may run; when the plan is there */
 void detach_begin(struct warden *w);
+/* cpus.c: this task, and what it begins until it lets go; all others that it may run on; all that it may run on. */
+void cpus_stay(void);
+void cpus_elsewhere(void);
+void cpus_any(void);
 
 /* idmap.c: outside, as root: mounts whose owner is the payload's user inside. 0, or -errno of *ret_step */
 long idmap_prepare(struct warden *w, uint32_t *ret_step);
