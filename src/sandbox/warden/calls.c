@@ -13,7 +13,7 @@
 #define TICK_MS 5u       /* between two looks at what does not end */
 #define GIVE_UP_MS 2000u /* a task that cannot die is not waited for for ever */
 
-static struct call calls[SERVE_CALLS_MAX];
+SPARSE(0) static struct call calls[SERVE_CALLS_MAX];
 static uint32_t n_used; /* slots up to here have been used */
 static uint32_t n_live, n_killing, n_ended, n_timed;
 

@@ -11,7 +11,7 @@
 
 #define RMDIR_TRIES 250
 
-static char records[GROUP_RECORDS_MAX];
+SPARSE(0) static char records[GROUP_RECORDS_MAX];
 
 /* Up to the end of the pipe, which says that the plan is there. A record that was cut off is of a group that was not made. */
 static long hear(struct warden *w)

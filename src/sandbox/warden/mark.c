@@ -83,7 +83,7 @@ static long number_of(const char *name)
 /* In the order of their numbers: a child that is born while we look has a higher one, until numbers begin anew. */
 uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig)
 {
-	static char room[8192] __attribute__((aligned(8)));
+	SPARSE(0) static char room[8192] __attribute__((aligned(8)));
 	uint32_t found = 0;
 	long n;
 

@@ -20,7 +20,7 @@
 SPARSE(1)
 static char *argv_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))),
 	*env_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))); /* pages that are not used cost nothing */
-static char child_stack[32768] __attribute__((aligned(4096)));
+SPARSE(0) static char child_stack[32768] __attribute__((aligned(4096)));
 
 void payload_forget(void)
 {
@@ -299,6 +299,7 @@ long payload_start(struct warden *w)
 	w->report.msg = MSG_READY;
 	(void)control_send(&w->report, -1);
 	plan_forget(w);
+	tasks_forget();
 	payload_forget();
 	return pid;
 }

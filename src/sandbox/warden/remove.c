@@ -17,7 +17,7 @@ struct listing {
 	char room[32768] __attribute__((aligned(8)));
 };
 
-static struct listing outer, inner; /* pages that are not used cost nothing */
+SPARSE(0) static struct listing outer, inner; /* pages that are not used cost nothing */
 
 /* The next entry but . and .., or NULL. */
 static const struct dir_entry *next_entry(struct listing *l)

@@ -15,7 +15,8 @@
 #include <linux/time.h>
 #include <linux/wait.h>
 
-static char message[SERVE_INLINE_MAX] __attribute__((aligned(8)));
+SPARSE(0) static char message[SERVE_INLINE_MAX] __attribute__((aligned(8)));
+SPARSE(0)
 static char reply[sizeof(struct serve_event) + SERVE_CALLS_MAX * sizeof(struct serve_item)]
 	__attribute__((aligned(8)));
 static size_t reply_n; /* not sent yet */

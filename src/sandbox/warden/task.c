@@ -6,8 +6,19 @@
 #include "sandbox/warden/warden.h"
 
 #include <linux/futex.h>
+#include <linux/mman.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
+
+#define TASKS_MAX 2
+
+SPARSE(0) static char stacks[TASKS_MAX][4096] __attribute__((aligned(4096)));
+static unsigned n_begun;
+
+void tasks_forget(void)
+{
+	SYS3(madvise, stacks, sizeof(stacks), MADV_DONTNEED);
+}
 
 static int task_main(void *arg)
 {
@@ -19,11 +30,14 @@ static int task_main(void *arg)
 
 long task_begin(struct task *t, task_fn *work)
 {
+	if (n_begun == TASKS_MAX)
+		return -EAGAIN;
 	t->work = work;
 	t->result = -ECHILD; /* stays so when it is killed */
 	t->busy = 1;
-	t->pid = spawn_vm(task_main, t, t->stack + sizeof(t->stack),
+	t->pid = spawn_vm(task_main, t, stacks[n_begun] + sizeof(stacks[0]),
 			  CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD, &t->busy);
+	n_begun++;
 	return t->pid < 0 ? t->pid : 0;
 }
 

@@ -80,22 +80,24 @@ void pages_forget(void *from, size_t n)
  */
 void plan_forget(struct warden *w)
 {
-	static struct plan_header kept;
-	static char strings[4096 + 256]; /* begins with an empty one, as a plan does */
+	SPARSE(0) static char strings[4096 + 256]; /* begins with an empty one, as a plan does */
+	static const char none[2];
 	const struct plan_header *p = w->plan;
 	size_t at = 1;
 
 	if (!p)
 		return;
-	text_put(strings, sizeof(strings), &at, p->private_dir ? plan_str(w, p->private_dir) : "");
-	memcpy(&kept, p, sizeof(kept));
-	kept.private_dir = p->private_dir ? 1 : 0;
-	kept.n_strings = (uint32_t)at + 1;
-	kept.n_steps = 0;
-	w->plan = &kept;
+	if (p->private_dir)
+		text_put(strings, sizeof(strings), &at, plan_str(w, p->private_dir));
+	memcpy(&w->kept, p, sizeof(w->kept));
+	w->kept.private_dir = p->private_dir ? 1 : 0;
+	w->kept.n_strings = (uint32_t)at + 1;
+	w->kept.n_steps = 0;
+	w->plan = &w->kept;
 	w->steps = NULL;
-	w->strings = strings;
-	SYS2(munmap, p, kept.size);
+	w->strings = p->private_dir ? strings : none;
+	SYS2(munmap, p, w->kept.size);
+	pages_forget(w->tree_fd, sizeof(*w) - offsetof(struct warden, tree_fd));
 	/* Below where we stand; we keep the page of the stack that we are on, and the one before it. */
 	pages_forget((char *)__builtin_frame_address(0) - PAGE - STACK_USED, STACK_USED);
 }

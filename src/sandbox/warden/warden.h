@@ -13,8 +13,8 @@
 #define OWN_MAX 64
 
 /*
- * For what is big and hardly ever used: behind everything else, in this order. What is used then lies in the 2 MiB of one page table,
- * which each of our processes has to have and to copy.
+ * For what is big and hardly ever used: behind everything else, in this order. What is used as long as a sandbox lives then shares a few pages (0: what
+ * is big), and what is used at all lies in the 2 MiB of one page table, which each of our processes has to have and to copy.
  */
 #define SPARSE(order) __attribute__((section(".bss.sparse" #order)))
 
@@ -41,12 +41,12 @@ struct task {
 	task_fn *work;
 	long result;
 	int busy; /* 1; the kernel makes it 0 when the task has left our memory */
-	char stack[4096] __attribute__((aligned(16)));
 };
 /* All: 0 or more, or -errno. Ending one that never began is an error. */
 long task_begin(struct task *t, task_fn *work);
 long task_result(const struct task *t); /* waits; for whoever shares our memory and cannot reap it */
 long task_end(struct task *t);          /* waits and reaps */
+void tasks_forget(void);                /* when all have ended */
 
 /* Records of enum group_record, one after the other. */
 struct group_records {
@@ -69,14 +69,11 @@ struct warden {
 	bool has_net;   /* in the network namespace that the plan asks for */
 	uint32_t umask; /* the caller's; ours is 0, so that modes are what the plan says */
 	uint32_t landlock_abi;
-	bool mapped;                 /* outside: the users of root's plans, before there is one */
-	bool waits;                  /* nothing is made before the plan is there: WARDEN_WAIT */
-	int life[2];                 /* sockets, from outside to pid 1; closed = outside has gone */
-	uint32_t heard;              /* of what outside says once */
-	int tree_fd[PLAN_MAX_STEPS]; /* mounts that were made outside and have arrived, by step; 0 = none */
-	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
+	bool mapped;    /* outside: the users of root's plans, before there is one */
+	bool waits;     /* nothing is made before the plan is there: WARDEN_WAIT */
+	int life[2];    /* sockets, from outside to pid 1; closed = outside has gone */
+	uint32_t heard; /* of what outside says once */
 	unsigned n_own;
-	char parent[4096]; /* of what was created last, below the new root */
 	int parent_fd;
 	int live_fd, private_fd; /* outside: where the private directory lies, and itself, locked */
 	bool private_stays;
@@ -84,7 +81,13 @@ struct warden {
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
 	int proc_fd;                       /* serving: /proc, for mark.c */
 	uint64_t mark_top;                 /* and the highest that the second mark can be */
+	struct plan_header kept;           /* what is left of the plan */
 	struct warden_report report;
+	/* While the walls are built, and forgotten with the plan. */
+	int tree_fd[PLAN_MAX_STEPS] __attribute__((
+		aligned(4096)));   /* mounts that were made outside and have arrived, by step; 0 = none */
+	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
+	char parent[4096];         /* of what was created last, below the new root */
 };
 
 int warden_main(const char *const *args);
