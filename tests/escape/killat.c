@@ -14,6 +14,7 @@
  * Every process that loses its parent becomes a child of ours, so none is overlooked.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -79,13 +81,22 @@ static int generation(pid_t pid)
 	return -1;
 }
 
-/* Of the warden's children the first counts: it makes others that only map users. Of pid 1's the one that it waits for: the payload. */
-static void born(pid_t parent, int event)
+/* As the tasks that work beside pid 1 do, and the payload does not. */
+static bool shares_files(pid_t parent)
+{
+	struct user_regs_struct regs = { 0 };
+
+	return ptrace(PTRACE_GETREGS, parent, NULL, &regs) < 0 ||
+	       ((long)regs.orig_rax == SYS_clone && regs.rdi & CLONE_FILES);
+}
+
+/* Of the warden's children the first counts: it makes others that only map users. Of pid 1's the payload. */
+static void born(pid_t parent)
 {
 	int at = generation(parent);
 	unsigned long child = 0;
 
-	if ((at == 1 && lines > 2) || (at == 2 && event != PTRACE_EVENT_VFORK))
+	if ((at == 1 && lines > 2) || (at == 2 && shares_files(parent)))
 		return;
 	if (at < 0 || at + 1 == GENERATIONS || ptrace(PTRACE_GETEVENTMSG, parent, NULL, &child) < 0)
 		return;
@@ -117,7 +128,7 @@ static bool stopped(pid_t pid, int status)
 		sig = 0;
 	} else if (status >> 16) {
 		if (status >> 16 != PTRACE_EVENT_EXEC && status >> 16 != PTRACE_EVENT_STOP)
-			born(pid, status >> 16);
+			born(pid);
 		sig = 0;
 	}
 	(void)ptrace(PTRACE_SYSCALL, pid, NULL, sig);
