@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -39,6 +40,33 @@ static int one_terminal(void)
 	return outcome(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC));
 }
 
+/* A descriptor on its way: sent, and taken by nobody. A socket holds a few hundred messages. */
+static int one_flight(void)
+{
+	static int pair[2] = { -1, -1 };
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = {
+		.h = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+	};
+	char byte = 0;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)
+	};
+
+	for (int tries = 0; tries < 2; tries++) {
+		if (pair[0] >= 0 && sendmsg(pair[0], &m, MSG_DONTWAIT) >= 0)
+			return 0;
+		if (pair[0] >= 0 && errno != EAGAIN)
+			break;
+		if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+			break;
+	}
+	return outcome(-1);
+}
+
 /* 0 when as many were got as were asked for; with "hold", when none was refused before the first. */
 static int take(char **argv, int (*one)(void))
 {
@@ -55,6 +83,11 @@ static int take(char **argv, int (*one)(void))
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
 	return n > 0 ? 0 : r;
+}
+
+static int take_flights(char **argv)
+{
+	return take(argv, one_flight);
 }
 
 static int take_aio(char **argv)
@@ -75,11 +108,9 @@ static int take_terminals(char **argv)
 }
 
 static const struct attempt attempts[] = {
-	{ "aio", take_aio },
-	{ "inotify", take_inotify },
-	{ "timers", take_timers },
-	{ "terminals", take_terminals },
-	{ NULL, NULL },
+	{ "aio", take_aio },         { "inotify", take_inotify },
+	{ "timers", take_timers },   { "terminals", take_terminals },
+	{ "flights", take_flights }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers 26 to 28, where no cgroup counts: what the whole host has only so many of, one sandbox cannot take."""
+import resource
 import subprocess
 
 import pytest
@@ -53,3 +54,28 @@ def test_e27_terminals_are_left_to_other_sandboxes(light):
     taken = [inside(light, "terminals") for _ in range(2)]
     assert all(0 < t.got < MANY for t in taken) and taken[1].got == taken[0].got, [t.got for t in taken]
     assert all("DONE" in t.end() for t in taken)
+
+
+def as_a_desktop():
+    """What processes of a user usually may have open."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+
+def test_e60_descriptors_in_flight_are_left_to_the_caller_with_fewer_open_files(light):
+    """Counted by user, and compared with how many files the sender may have open; SECURITY.md tells what the default leaves."""
+    needs_root()
+
+    def control():
+        return light.outside("shares", "flights=1", user="user", preexec_fn=as_a_desktop).answers()
+    holder = subprocess.Popen(light.as_user([light.ws / "shares", "flights=hold"], "user"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, preexec_fn=as_a_desktop)
+    light.closing.append(lambda: (holder.kill(), holder.wait()))
+    taken = Holder(holder)
+    assert taken.got > 1000 and control() == ["ETOOMANYREFS"], "all of them were taken, and the user still sends one: nothing is shown"
+    taken.end()
+    assert control() == ["DONE"]
+    boxes = [Holder(light.spawn("./shares", "flights=hold", options=["-e", "limits.open_files=512"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True)) for _ in range(2)]
+    assert 256 < sum(b.got for b in boxes) < 1000 and control() == ["DONE"], [b.got for b in boxes]
+    for b in boxes:
+        b.end()
