@@ -68,6 +68,38 @@ static char *sealed(struct str in, size_t *ret_n)
 	return out;
 }
 
+static void put_file(const char *dir, const char *name, const uint8_t *data, size_t size)
+{
+	char path[100];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	expect(fd >= 0 && fd_write_all(fd, (struct str){ (const char *)data, size }) == 0);
+	fd_close(fd);
+}
+
+/* The same over two files and a head of anything: what a record says of others that went is believed for nothing that is there. */
+static void check_files(const char *dir, const uint8_t *data, size_t size, size_t n_lines)
+{
+	static const char *const names[] = { "audit-00000000000000000001.jsonl", AUDIT_FILE, "audit.head" };
+	struct audit_verdict v;
+	struct err e = { 0 };
+	char path[100];
+
+	put_file(dir, names[0], data, size / 2);
+	put_file(dir, names[1], data + size / 2, size - size / 2);
+	put_file(dir, names[2], data, size);
+	expect(audit_verify(&(struct audit_verify_opts){ .dir = dir }, &v, &e) == 0);
+	expect(v.n_records + v.n_repaired <= n_lines && v.n_files == 2);
+	expect(v.pruned_last == 0 || v.pruned_last < v.last.seq);
+	expect(size == 0 || v.n_findings > 0);
+	for (size_t i = 0; i < 3; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		(void)unlink(path);
+	}
+}
+
 static void check_file(const uint8_t *data, size_t size)
 {
 	static char dir[64];
@@ -75,22 +107,20 @@ static void check_file(const uint8_t *data, size_t size)
 	struct err e = { 0 };
 	char path[100];
 	size_t n_lines = 0;
-	int fd;
 
 	if (!dir[0]) {
 		strcpy(dir, "/tmp/creel-fuzz-audit-XXXXXX");
 		expect(mkdtemp(dir) != NULL);
 	}
 	(void)snprintf(path, sizeof(path), "%s/" AUDIT_FILE, dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	expect(fd >= 0 && fd_write_all(fd, (struct str){ (const char *)data, size }) == 0);
-	fd_close(fd);
+	put_file(dir, AUDIT_FILE, data, size);
 	for (size_t i = 0; i < size; i++)
 		n_lines += data[i] == '\n';
 	expect(audit_verify(&(struct audit_verify_opts){ .dir = dir }, &v, &e) == 0);
 	expect(v.n_records + v.n_repaired <= n_lines);
 	expect(size == 0 || v.n_findings > 0); /* there is no head */
 	(void)unlink(path);
+	check_files(dir, data, size, n_lines);
 	if (rmdir(dir) == 0)
 		dir[0] = '\0';
 }

@@ -178,12 +178,23 @@ static int catch_up(struct audit *a, struct err *e)
 	return repair(a, has_head, e);
 }
 
+static int tell_pruned(struct audit *a, uint64_t first, uint64_t last, struct err *e)
+{
+	char body[120];
+	int n = snprintf(body, sizeof(body), "\"kind\":\"pruned\",\"first\":%" PRIu64 ",\"last\":%" PRIu64,
+			 first, last);
+
+	return write_record(a, (struct str){ .p = body, .n = (size_t)n }, false, e);
+}
+
 static int append_locked(struct audit *a, struct str body, struct err *e)
 {
 	int r = catch_up(a, e);
 
 	if (r == 0 && a->head.size > 0 && a->head.size + body.n + 512 > a->max_file_bytes)
 		r = rotate(a, e);
+	if (r == 0 && a->head.size == 0 && a->head.seq > 0)
+		r = files_prune(a, tell_pruned, e);
 	return r < 0 ? r : write_record(a, body, false, e);
 }
 

@@ -35,6 +35,7 @@ enum audit_kind {
 	/* written by the log itself */
 	AUDIT_REPAIRED,  /* the line above was torn by a crash: how many bytes, and their hash */
 	AUDIT_LOST,      /* records that had been written are not there any more: which */
+	AUDIT_PRUNED,    /* the oldest files were more than are to be kept: which records went with them */
 	AUDIT_RECOVERED, /* the head file was gone; nobody knows whether records are missing */
 	AUDIT_KIND_COUNT_
 };
@@ -43,6 +44,8 @@ extern const struct enum_name audit_kind_names[];
 struct audit_opts {
 	const char *dir;         /* made when only its last part is missing */
 	uint64_t max_file_bytes; /* a new file is begun before one grows beyond; 0 = 64 MiB */
+	uint64_t
+		keep; /* full files; with a new one the oldest beyond go, and a record says so; 0 = all stay */
 	uint32_t sync_ms; /* a record is on the disk at the latest so long after it was written; 0 = 1000 */
 	uint32_t lock_ms; /* how long to wait for other writers; 0 = 5000 */
 	const struct redactor *redactor; /* borrowed; may be NULL */
@@ -124,6 +127,7 @@ struct audit_finding {
 #define AUDIT_FINDINGS_MAX 16u
 struct audit_verdict {
 	uint64_t n_records, n_files, first_seq, n_repaired;
+	uint64_t pruned_last; /* records up to this one went on purpose, as the log says; 0 = none */
 	struct audit_anchor last;
 	uint64_t n_findings;                               /* 0: the log is whole */
 	struct audit_finding findings[AUDIT_FINDINGS_MAX]; /* the first of them */

@@ -28,7 +28,7 @@ struct audit {
 	struct head head;
 	bool has_log;  /* log_fd is the file that head names */
 	bool new_name; /* the directory has to be synced too */
-	uint64_t max_file_bytes, sync_ms, lock_ms;
+	uint64_t max_file_bytes, keep, sync_ms, lock_ms;
 	uint64_t dirty_since_ms; /* monotonic; 0 = clean */
 	const struct redactor *redactor;
 	uint64_t (*now_ms)(void);
@@ -54,6 +54,16 @@ struct recovery {
 	bool headless;
 };
 int recover(struct audit *a, int has_head, struct recovery *ret, struct err *e);
+
+/* files.c: files that are full, oldest first. */
+#define AUDIT_FILES_MAX 100000
+struct audit_name {
+	char z[FILE_NAME_MAX];
+};
+int files_list(int dir, struct arena *arena, struct audit_name **ret, size_t *ret_n); /* -errno */
+/* With the lock. Removes the oldest beyond a->keep, once `tell` has written which records go with them. */
+int files_prune(struct audit *a, int (*tell)(struct audit *a, uint64_t first, uint64_t last, struct err *e),
+		struct err *e);
 
 /* calls.c: which calls are under way. What calls_begin() returns is given to calls_begun() with the number of the record, or 0 when there is none. */
 void calls_open(struct audit *a);

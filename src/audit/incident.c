@@ -29,6 +29,8 @@ struct incident {
 	size_t n_keys;
 	struct event *events;
 	size_t n_events, cap_events;
+	struct event *approvals;
+	size_t n_approvals, cap_approvals;
 	bool truncated, nomem;
 };
 
@@ -133,23 +135,22 @@ static int collect_calls(void *ctx, const struct audit_record *rec)
 	return x->nomem ? -ENOMEM : 0;
 }
 
-static void add_event(struct incident *x, struct str line)
+static void add_event(struct incident *x, struct event **v, size_t *n, size_t *cap, struct str line)
 {
 	struct event *grown;
 
-	if (x->n_events == EVENTS_MAX) {
+	if (*n == EVENTS_MAX) {
 		x->truncated = true;
 		return;
 	}
-	grown = arena_grow(&x->arena, x->events, x->n_events, &x->cap_events, sizeof(*grown),
-			   alignof(struct event));
-	if (!grown || !keep(x, line, &grown[x->n_events].record)) {
+	grown = arena_grow(&x->arena, *v, *n, cap, sizeof(*grown), alignof(struct event));
+	if (!grown || !keep(x, line, &grown[*n].record)) {
 		x->nomem = true;
 		return;
 	}
-	x->events = grown;
-	x->events[x->n_events].key = text_of(&grown[x->n_events].record, "key");
-	x->n_events++;
+	*v = grown;
+	grown[*n].key = text_of(&grown[*n].record, "key");
+	(*n)++;
 }
 
 static int collect_events(void *ctx, const struct audit_record *rec)
@@ -158,11 +159,15 @@ static int collect_events(void *ctx, const struct audit_record *rec)
 	struct incident *x = ctx;
 	struct value v;
 
-	if (rec->kind != AUDIT_SANDBOX)
+	if (rec->kind != AUDIT_SANDBOX && rec->kind != AUDIT_APPROVAL)
 		return 0;
 	arena_init(&a, (size_t)8 << 20);
-	if (parse(&a, rec->line, &v) && knows_key(x, text_of(&v, "key")))
-		add_event(x, rec->line);
+	if (!parse(&a, rec->line, &v))
+		return 0;
+	if (rec->kind == AUDIT_APPROVAL && is_meant(x, &v))
+		add_event(x, &x->approvals, &x->n_approvals, &x->cap_approvals, rec->line);
+	else if (rec->kind == AUDIT_SANDBOX && knows_key(x, text_of(&v, "key")))
+		add_event(x, &x->events, &x->n_events, &x->cap_events, rec->line);
 	return x->nomem ? -ENOMEM : 0;
 }
 
@@ -266,6 +271,15 @@ static void put_denials(struct jsonw *w, const struct incident *x)
 	jsonw_arr_end(w);
 }
 
+/* Who was asked, what was said, and by whom. */
+static void put_approvals(struct jsonw *w, const struct incident *x)
+{
+	jsonw_karr(w, "approvals");
+	for (size_t i = 0; i < x->n_approvals; i++)
+		put_value(w, x, &x->approvals[i].record);
+	jsonw_arr_end(w);
+}
+
 static void put_sandboxes(struct jsonw *w, const struct incident *x)
 {
 	jsonw_karr(w, "sandboxes");
@@ -309,6 +323,7 @@ int incident_export(const struct incident_opts *o, struct buf *out, struct err *
 	put_head(&w, &x, &v);
 	put_calls(&w, &x);
 	put_denials(&w, &x);
+	put_approvals(&w, &x);
 	put_sandboxes(&w, &x);
 	jsonw_obj_end(&w);
 	buf_putc(out, '\n');

@@ -45,6 +45,7 @@ int audit_open(const struct audit_opts *o, struct audit **ret, struct err *e)
 		.calls_fd = FD_NONE,
 		.pid = getpid(),
 		.max_file_bytes = o->max_file_bytes ? o->max_file_bytes : DEFAULT_FILE_BYTES,
+		.keep = o->keep,
 		.sync_ms = o->sync_ms ? o->sync_ms : 1000,
 		.lock_ms = o->lock_ms ? o->lock_ms : 5000,
 		.redactor = o->redactor,

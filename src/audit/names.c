@@ -13,6 +13,7 @@ const struct enum_name audit_kind_names[] = {
 	{ "sandbox",   AUDIT_SANDBOX },
 	{ "repaired",  AUDIT_REPAIRED },
 	{ "lost",      AUDIT_LOST },
+	{ "pruned",    AUDIT_PRUNED },
 	{ "recovered", AUDIT_RECOVERED },
 	{ NULL, 0 },
 };

@@ -5,7 +5,6 @@
 #include "base/private.h"
 #include "data/json.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,12 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 100000, ANCHORS_MAX = 64 };
+enum { ANCHORS_MAX = 64 };
 #define PARSE_BYTES ((size_t)8 << 20)
-
-struct name {
-	char z[FILE_NAME_MAX];
-};
 
 struct walk {
 	const struct audit_verify_opts *o;
@@ -27,6 +22,8 @@ struct walk {
 	const char *file;
 	uint64_t line;
 	uint64_t anchors; /* bits: those that were met */
+	uint64_t missing_first,
+		pruned_last; /* 0 = none: not there from here on; went on purpose up to here */
 	/* a line that is no record: fine when the next one says that it was torn */
 	bool has_garbled;
 	uint64_t garbled_bytes, garbled_line;
@@ -100,10 +97,9 @@ static void check_first(struct walk *w, const struct audit_record *rec)
 	uint64_t first = w->o->first_seq ? w->o->first_seq : 1;
 
 	w->v->first_seq = rec->seq;
+	/* A record that is still to come may say that they went on purpose. */
 	if (rec->seq > first)
-		find(w, AUDIT_FAULT_SHORT, rec->seq,
-		     "begins with record %" PRIu64 "; %" PRIu64 " to %" PRIu64 " are missing", rec->seq,
-		     first, rec->seq - 1);
+		w->missing_first = first;
 	if (rec->seq == 1 && strcmp(rec->prev, ZERO_HASH) != 0)
 		find(w, AUDIT_FAULT_CHAIN, 1, "record 1 follows another one");
 }
@@ -132,6 +128,22 @@ static void check_chain(struct walk *w, const struct audit_record *rec)
 		w->v->first_seq = rec->seq;
 }
 
+static void note_pruned(struct walk *w, const struct audit_record *rec, struct arena *arena)
+{
+	const struct json_opts o = { .max_depth = 8, .max_bytes = AUDIT_LINE_MAX, .max_values = 64 };
+	const struct value *last;
+	struct err ignored = { 0 };
+	struct value v;
+
+	if (rec->kind != AUDIT_PRUNED || json_parse(arena, rec->line, &o, &v, &ignored) < 0)
+		return;
+	last = value_get(&v, STR("last"));
+	/* What came after it cannot have gone before it was written. */
+	if (last && last->kind == VALUE_INT && last->i > 0 && (uint64_t)last->i < rec->seq &&
+	    (uint64_t)last->i > w->pruned_last)
+		w->pruned_last = (uint64_t)last->i;
+}
+
 static void meet_anchors(struct walk *w, const struct audit_record *rec)
 {
 	for (size_t i = 0; i < w->o->n_anchors; i++)
@@ -153,6 +165,7 @@ static int check_line(struct walk *w, const struct line *line)
 	}
 	settle_garbled(w, &rec, &arena);
 	check_chain(w, &rec);
+	note_pruned(w, &rec, &arena);
 	meet_anchors(w, &rec);
 	w->v->n_records++;
 	w->v->last.seq = rec.seq;
@@ -192,40 +205,6 @@ static int check_old(struct walk *w, int dir, const char *name)
 	return check_fd(w, name, fd, (uint64_t)st.st_size);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct name *)a)->z, ((const struct name *)b)->z);
-}
-
-static int list_old(int dir, struct arena *arena, struct name **ret, size_t *ret_n)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	size_t cap = 0;
-
-	if (!d) {
-		r = -errno;
-		(void)fd_close(fd);
-		return r;
-	}
-	for (struct dirent *ent; r == 0 && (ent = readdir(d));) {
-		struct str name = str_z(ent->d_name);
-
-		if (!str_starts(name, STR("audit-")) || !str_ends(name, STR(".jsonl")) ||
-		    name.n >= FILE_NAME_MAX)
-			continue;
-		*ret = arena_grow(arena, *ret, *ret_n, &cap, sizeof(**ret), alignof(struct name));
-		if (!*ret || *ret_n == FILES_MAX)
-			r = -E2BIG;
-		else
-			memcpy((*ret)[(*ret_n)++].z, name.p, name.n + 1);
-	}
-	(void)closedir(d);
-	if (r == 0 && *ret_n)
-		qsort(*ret, *ret_n, sizeof(**ret), by_name);
-	return r;
-}
-
 /* ---- as it is at one moment ---- */
 
 struct snapshot {
@@ -234,7 +213,7 @@ struct snapshot {
 	uint64_t log_size;
 	int has_head; /* as head_read() has it */
 	struct head head;
-	struct name *old;
+	struct audit_name *old;
 	size_t n_old;
 };
 
@@ -247,7 +226,7 @@ static void snapshot_done(struct snapshot *s)
 static int snapshot_files(struct snapshot *s, struct arena *arena, struct err *e)
 {
 	struct stat st;
-	int r = list_old(s->dir, arena, &s->old, &s->n_old);
+	int r = files_list(s->dir, arena, &s->old, &s->n_old);
 
 	if (r < 0)
 		return err_sys(e, -r, "list the audit directory");
@@ -297,6 +276,11 @@ static void check_end(struct walk *w, const struct snapshot *s)
 	if (s->has_head > 0 && last->seq == s->head.seq && last->seq && strcmp(last->hash, s->head.hash) != 0)
 		find(w, AUDIT_FAULT_CHAIN, last->seq, "the last record is not the one that was written");
 	w->file = AUDIT_FILE;
+	if (w->missing_first && w->pruned_last + 1 < w->v->first_seq)
+		find(w, AUDIT_FAULT_SHORT, w->v->first_seq,
+		     "begins with record %" PRIu64 "; %" PRIu64 " to %" PRIu64 " are missing",
+		     w->v->first_seq, w->missing_first, w->v->first_seq - 1);
+	w->v->pruned_last = w->missing_first ? w->pruned_last : 0;
 	for (size_t i = 0; i < w->o->n_anchors; i++)
 		if (!(w->anchors & UINT64_C(1) << i))
 			find(w, AUDIT_FAULT_SHORT, w->o->anchors[i].seq,
@@ -313,7 +297,7 @@ int audit_verify(const struct audit_verify_opts *o, struct audit_verdict *ret, s
 	*ret = (struct audit_verdict){ 0 };
 	if (o->n_anchors > ANCHORS_MAX)
 		return err_set(e, ERR_LIMIT, "more than %d anchors", ANCHORS_MAX);
-	arena_init(&arena, (size_t)FILES_MAX * sizeof(struct name) * 3);
+	arena_init(&arena, (size_t)AUDIT_FILES_MAX * sizeof(struct audit_name) * 3);
 	r = snapshot(&s, o, &arena, e);
 	if (r < 0)
 		return r;

@@ -36,5 +36,9 @@ int own_audit_open(struct own *o, struct audit **ret, struct err *e)
 	char path[OWN_PATH_MAX];
 	int r = own_audit_dir(o, true, path, e);
 
-	return r < 0 ? r : audit_open(&(struct audit_opts){ .dir = path }, ret, e);
+	return r < 0 ? r
+		     : audit_open(&(struct audit_opts){ .dir = path,
+							.max_file_bytes = o->config.base.audit_rotate,
+							.keep = o->config.base.audit_keep },
+				  ret, e);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/private.h"
 #include "policy/envname.h"
 #include "sandbox/sandbox.h"
@@ -10,6 +11,7 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -243,7 +245,10 @@ int engine_audit_dir(struct engine *g, char *out, size_t size, struct err *e)
 int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 {
 	char path[PATH_LEN];
-	struct audit_opts o = { .dir = path, .redactor = g->redactor };
+	struct audit_opts o = { .dir = path,
+				.redactor = g->redactor,
+				.max_file_bytes = g->config.base.audit_rotate,
+				.keep = g->config.base.audit_keep };
 	int r = 0;
 
 	if (!g->audit) {
@@ -253,6 +258,54 @@ int engine_audit(struct engine *g, struct audit **ret, struct err *e)
 	}
 	*ret = g->audit;
 	return r;
+}
+
+static bool is_built_in(const struct engine *g)
+{
+	for (size_t i = 0; i < OPT_COUNT_; i++)
+		if (g->config.base.has[i])
+			return false;
+	return g->config.n_imports == 0 && g->config.n_agents == 0 && g->config.n_pairs == 0;
+}
+
+/* Which configuration is in force, when it is another than the last that was recorded. Its text never holds the value of a secret. */
+int engine_record_config(struct engine *g, struct err *e)
+{
+	char dir[PATH_LEN];
+	_cleanup_close_ int at = FD_NONE, fd = FD_NONE;
+	_cleanup_buf_ struct buf text = { 0 }, files = { 0 };
+	char digest[SHA256_HEX], last[SHA256_HEX] = "";
+	struct audit_field f[2];
+
+	if (g->config_recorded)
+		return 0;
+	buf_init(&text, (size_t)16 << 20);
+	buf_init(&files, 65536);
+	config_show(&g->config, &(struct show_opts){ .json = true }, &text);
+	for (size_t i = 0; i < g->config.n_imports; i++) {
+		buf_puts(&files, i ? " " : "");
+		buf_put(&files, g->config.imports[i].path);
+	}
+	if (text.failed)
+		return err_set(e, ERR_LIMIT, "the configuration is too large to be recorded");
+	sha256_hex(buf_str(&text), digest);
+	at = engine_audit_dir(g, dir, sizeof(dir), e) < 0 ? -EIO : private_dir_open(dir);
+	fd = at < 0 ? at : private_file_open(at, "audit.config", O_RDWR | O_CREAT);
+	if (fd >= 0 && pread(fd, last, sizeof(last) - 1, 0) != (ssize_t)sizeof(last) - 1)
+		last[0] = '\0';
+	/* A log begins with the defaults that are built in: those are no news. */
+	g->config_recorded = last[0] ? memcmp(last, digest, sizeof(last)) == 0 : is_built_in(g);
+	if (g->config_recorded)
+		return 0;
+	f[0] = (struct audit_field){ "digest", str_z(digest) };
+	f[1] = (struct audit_field){ "files",
+				     files.n ? buf_str(&files) : STR("none: built-in defaults and flags") };
+	if (audit_event(g->audit, AUDIT_CONFIG, last[0] ? "changed" : "read", f, 2, e) < 0)
+		return -1;
+	g->config_recorded = true;
+	if (fd >= 0)
+		(void)!pwrite(fd, digest, sizeof(digest) - 1, 0); /* or it is recorded again */
+	return 0;
 }
 
 int engine_registry(struct engine *g, struct registry **ret, struct err *e)

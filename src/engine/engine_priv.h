@@ -33,11 +33,14 @@ struct engine {
 	char run_id[24];           /* of this engine, in the ids that it makes */
 	struct pool pool;
 	struct engine_counts counts;
+	bool config_recorded;      /* in the log, by this engine or before it */
 	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 
 /* engine.c: opened when they are needed first */
 int engine_audit(struct engine *g, struct audit **ret, struct err *e);
+/* With the log open: which configuration is in force, when it is another than the last that was recorded. */
+int engine_record_config(struct engine *g, struct err *e);
 int engine_registry(struct engine *g, struct registry **ret, struct err *e);
 int engine_warden(struct engine *g, int *ret, struct err *e);
 /* The directory of one sandbox that is kept, with its socket and info; made when it is missing. */

@@ -96,6 +96,8 @@ static int record_decision(struct trip *t, struct err *e)
 	struct audit *audit;
 	int r = engine_audit(t->g, &audit, e);
 
+	if (r >= 0)
+		r = engine_record_config(t->g, e);
 	if (r >= 0 && gives_secrets(t))
 		r = secrets_teach(t->g->secrets, t->d, t->g->redactor, e);
 	if (r >= 0)

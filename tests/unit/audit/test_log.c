@@ -160,6 +160,59 @@ TEST(a_full_file_is_closed_and_the_chain_goes_on_in_the_next)
 	assert_true(v.n_files > 5);
 }
 
+TEST(of_full_files_so_many_are_kept_and_the_log_says_which_records_went)
+{
+	SPOT(p);
+	const struct audit_opts o = { .dir = p.dir, .max_file_bytes = 4096, .keep = 2 };
+	_cleanup_(audit_closep) struct audit *a = NULL;
+	struct audit_verdict v;
+	struct err e = { 0 };
+
+	assert_int_equal(audit_open(&o, &a, &e), 0);
+	put_events(a, 200);
+	v = verify(&p);
+	if (v.n_findings)
+		fail_msg("%s: %s", v.findings[0].file, v.findings[0].text);
+	assert_int_equal(v.n_files, 3);
+	assert_true(v.first_seq > 100);
+	assert_int_equal(v.pruned_last, v.first_seq - 1);
+	assert_int_equal(v.n_records, v.last.seq - v.pruned_last);
+}
+
+TEST(a_file_that_is_gone_beyond_what_the_log_says_is_found)
+{
+	SPOT(p);
+	const struct audit_opts o = { .dir = p.dir, .max_file_bytes = 4096, .keep = 2 };
+	_cleanup_(audit_closep) struct audit *a = NULL;
+	struct audit_verdict v;
+	struct err e = { 0 };
+	char name[64];
+
+	assert_int_equal(audit_open(&o, &a, &e), 0);
+	put_events(a, 200);
+	v = verify(&p);
+	(void)snprintf(name, sizeof(name), "audit-%020llu.jsonl", (unsigned long long)v.first_seq);
+	assert_int_equal(unlink(spot_file(&p, name)), 0);
+	v = verify(&p);
+	assert_int_equal(v.n_findings, 1);
+	assert_int_equal(v.findings[0].fault, AUDIT_FAULT_SHORT);
+}
+
+TEST(files_with_names_of_others_are_nobodys_to_remove)
+{
+	SPOT(p);
+	const struct audit_opts o = { .dir = p.dir, .max_file_bytes = 4096, .keep = 1 };
+	_cleanup_(audit_closep) struct audit *a = NULL;
+	struct err e = { 0 };
+
+	assert_int_equal(audit_open(&o, &a, &e), 0);
+	put_events(a, 1);
+	spot_write(&p, "audit-00.jsonl", STR(""));
+	put_events(a, 100);
+	assert_int_equal(access(spot_file(&p, "audit-00.jsonl"), F_OK), 0);
+	assert_true(verify(&p).n_files > 3);
+}
+
 TEST(an_old_file_that_is_gone_is_found)
 {
 	SPOT(p);
@@ -180,13 +233,15 @@ TEST(an_old_file_that_is_gone_is_found)
 struct writer {
 	const struct spot *p;
 	unsigned n;
-	uint64_t max_bytes;
+	uint64_t max_bytes, keep;
 };
 
 static void write_many(void *ctx)
 {
 	const struct writer *w = ctx;
-	const struct audit_opts o = { .dir = w->p->dir, .max_file_bytes = w->max_bytes, .lock_ms = 60000 };
+	const struct audit_opts o = {
+		.dir = w->p->dir, .max_file_bytes = w->max_bytes, .keep = w->keep, .lock_ms = 60000
+	};
 	struct audit *a = NULL;
 	struct err e = { 0 };
 
@@ -224,6 +279,29 @@ TEST(eight_processes_write_one_chain)
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
 	check_whole(&p, 2000);
+}
+
+TEST(eight_processes_that_keep_some_files_lose_no_other_record)
+{
+	SPOT(p);
+	struct writer w = { .p = &p, .n = 250, .max_bytes = 16 << 10, .keep = 3 };
+	struct audit_verdict v;
+	pid_t pids[8];
+
+	start_writers(pids, 8, &w);
+	for (unsigned i = 0; i < 8; i++) {
+		int status;
+
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	v = verify(&p);
+	if (v.n_findings)
+		fail_msg("%s: %s", v.findings[0].file, v.findings[0].text);
+	assert_int_equal(v.n_files, 4);
+	assert_int_equal(v.pruned_last, v.first_seq - 1);
+	assert_int_equal(v.n_records, v.last.seq - v.pruned_last);
+	assert_true(v.last.seq > 2000);
 }
 
 /* Some of them die in the middle, wherever that is; every record that was there stays, and nothing is hidden. */
