@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* creel-guard: started by creeld, with the sockets to listen on. */
 #include "server/guard/guard.h"
+
+#include "base/private.h"
+#include "server/jail.h"
 #include "server/service.h"
 
 #include <fcntl.h>
@@ -14,6 +17,13 @@ struct program {
 	struct loop *loop;
 	struct runner_token token;
 	char runner[SERVICE_PATH_MAX], tokens[SERVICE_PATH_MAX + 16], pairing[SERVICE_PATH_MAX + 16];
+	int statm; /* how much memory it has: /proc is not in the jail */
+
+	struct jail_dir dirs[3];
+	char runner_dir[SERVICE_PATH_MAX];
+	int keep[SERVICE_LISTENERS_MAX + 8];
+	struct jail_opts jail;
+	struct jail_walls walls;
 };
 
 static void on_drained(struct loop *l, void *ctx)
@@ -30,8 +40,10 @@ static void on_stop(struct loop *l, void *ctx)
 	guard_drain(p->guard, p->s.config.base.serve_drain_s * 1000, on_drained, p);
 }
 
-static int make_guard(struct program *p, struct err *e)
+/* Where it may go: the files of tokens and senders, and the directory of the runner's socket. */
+static int plan_jail(struct program *p, struct err *e)
 {
+	struct str path, dir, name;
 	int r = service_runner_address(&p->s, p->runner, e);
 
 	if (r >= 0)
@@ -40,6 +52,47 @@ static int make_guard(struct program *p, struct err *e)
 		return r;
 	(void)snprintf(p->tokens, sizeof(p->tokens), "%s/tokens", p->s.state_path);
 	(void)snprintf(p->pairing, sizeof(p->pairing), "%s/pairing", p->s.state_path);
+	/* First: it may be above the others. */
+	path = str_z(p->runner);
+	p->jail.tcp = !str_starts(path, STR("unix:"));
+	if (!p->jail.tcp && str_cut_last(str_from(path, 5), '/', &dir, &name)) {
+		(void)snprintf(p->runner_dir, sizeof(p->runner_dir), "%.*s", (int)dir.n, dir.p);
+		p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->runner_dir, false };
+	}
+	p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->tokens, true };
+	p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->pairing, true };
+	for (size_t i = 0; i < p->jail.n_dirs; i++) {
+		_cleanup_close_ int fd = p->dirs[i].writable ? private_dir_open(p->dirs[i].path) : FD_NONE;
+
+		if (p->dirs[i].writable && fd < 0)
+			return err_set(e, ERR_UNAVAIL, "directory '%s' %s: it has to be ours with mode 0700",
+				       p->dirs[i].path, private_why(fd));
+	}
+	p->jail.dirs = p->dirs;
+	p->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < p->s.n_listeners; i++)
+		p->keep[p->jail.n_keep++] = p->s.listeners[i];
+	p->keep[p->jail.n_keep++] = p->s.notify;
+	p->keep[p->jail.n_keep++] = p->statm;
+	p->jail.keep = p->keep;
+	return 0;
+}
+
+static int lock_in(struct program *p, struct err *e)
+{
+	struct buf walls;
+	int r = jail_seal(&p->jail, &p->walls, e);
+
+	buf_init(&walls, 4096);
+	jail_walls_json(&p->walls, &walls);
+	if (r >= 0)
+		r = guard_say_walls(p->guard, buf_str(&walls), e);
+	buf_done(&walls);
+	return r;
+}
+
+static int make_guard(struct program *p, struct err *e)
+{
 	return guard_new(p->loop,
 			 &(struct guard_opts){
 				 .config = &p->s.config,
@@ -49,7 +102,7 @@ static int make_guard(struct program *p, struct err *e)
 				 .environ = p->s.environ,
 				 .runner = str_z(p->runner),
 				 .runner_token = runner_token_str(&p->token),
-				 .statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC),
+				 .statm = p->statm,
 				 .metrics_open = p->s.config.base.serve_metrics == METRICS_OPEN,
 			 },
 			 &p->guard, e);
@@ -71,6 +124,11 @@ static int serve(struct program *p, struct err *e)
 		r = service_open_dirs(&p->s, e);
 	if (r >= 0)
 		r = service_listeners(&p->s, "guard", e);
+	if (r >= 0)
+		r = plan_jail(p, e);
+	if (r >= 0)
+		r = jail_root(&p->jail, &p->walls, e);
+	p->s.state_fd = p->s.run_fd = FD_NONE; /* not among those that stay */
 	if (r >= 0 && (r = loop_new(SOURCES_MAX, &p->loop)) < 0)
 		r = err_sys(e, -r, "event loop");
 	if (r >= 0)
@@ -78,7 +136,9 @@ static int serve(struct program *p, struct err *e)
 	if (r >= 0)
 		r = service_signals(&p->s, p->loop, on_stop, p, e);
 	if (r >= 0)
-		r = listen_on_all(p, e);
+		r = lock_in(p, e);
+	if (r >= 0)
+		r = listen_on_all(p, e); /* from here on somebody may come in */
 	if (r < 0)
 		return r;
 	service_ready(&p->s, "serving");
