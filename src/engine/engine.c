@@ -175,6 +175,12 @@ void engine_set_tokens(struct engine *g, struct token *v, size_t n)
 	g->config.n_tokens = n;
 }
 
+int engine_set_cwd(struct engine *g, struct str dir, struct err *e)
+{
+	g->facts.cwd = arena_str(&g->arena, dir);
+	return g->facts.cwd.p ? 0 : err_set(e, ERR_LIMIT, "out of memory");
+}
+
 struct engine_counts engine_counts(const struct engine *g)
 {
 	return g->counts;

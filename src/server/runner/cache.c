@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions that are open, so that a warm call pays for no new one. One belongs to exactly one identity: door, token, agent, chat, user and session key. A
+ * session of a caller who is refused is never kept.
+ */
+#include "server/runner/runner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SESSIONS_MAX = 16, NAME_MAX_BYTES = 4096 };
+
+struct entry {
+	struct session *session;
+	struct buf name;
+	uint64_t used;
+};
+
+struct cache {
+	struct entry v[SESSIONS_MAX];
+	uint64_t uses;
+	struct session *passing; /* open for one call alone */
+};
+
+int cache_new(struct cache **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void drop(struct entry *e)
+{
+	e->session = session_close(e->session);
+	buf_done(&e->name);
+	*e = (struct entry){ 0 };
+}
+
+void cache_clear(struct cache *c)
+{
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		drop(&c->v[i]);
+	c->passing = session_close(c->passing);
+}
+
+struct cache *cache_free(struct cache *c)
+{
+	if (c)
+		cache_clear(c);
+	free(c);
+	return NULL;
+}
+
+void cache_drop(struct cache *c, struct session *s)
+{
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		if (s && c->v[i].session == s)
+			drop(&c->v[i]);
+	if (c->passing == s)
+		c->passing = session_close(c->passing);
+}
+
+/* Lengths in front: no two identities have one name. */
+static void put_name(struct buf *out, const struct request *r)
+{
+	const struct str parts[] = { r->agent, r->session_key, r->channel, r->chat_id, r->user_id };
+
+	buf_printf(out, "%d %zu", (int)r->via, r->token);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		buf_printf(out, " %zu:", parts[i].n);
+		buf_put(out, parts[i]);
+	}
+}
+
+static struct entry *find(struct cache *c, struct str name)
+{
+	struct entry *oldest = &c->v[0];
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+		if (c->v[i].session && str_eq(buf_str(&c->v[i].name), name))
+			return &c->v[i];
+		if (!c->v[i].session || (oldest->session && c->v[i].used < oldest->used))
+			oldest = &c->v[i];
+	}
+	drop(oldest);
+	return oldest;
+}
+
+int cache_session(struct cache *c, struct engine *g, const struct request *who, struct session **ret,
+		  struct err *e)
+{
+	const struct session_opts o = { .who = *who };
+	struct entry *at;
+	struct buf name;
+	int r;
+
+	c->passing = session_close(c->passing);
+	buf_init(&name, NAME_MAX_BYTES);
+	put_name(&name, who);
+	at = name.failed ? NULL : find(c, buf_str(&name));
+	if (at && at->session) {
+		buf_done(&name);
+		at->used = ++c->uses;
+		*ret = at->session;
+		return 0;
+	}
+	r = session_open(g, &o, ret, e);
+	if (r < 0 || !at || session_refused(*ret) != CODE_OK) {
+		buf_done(&name);
+		c->passing = r < 0 ? NULL : *ret;
+		return r;
+	}
+	*at = (struct entry){ .session = *ret, .name = name, .used = ++c->uses };
+	return 0;
+}

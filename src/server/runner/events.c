@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GET /v1/events: the audit log as it grows, one event for each record, its number as the event's id. A caller hears of the sessions of its own pairs; an
+ * administrator of everything. Who comes back with Last-Event-ID gets what was missed, as far as it is in the last part of the log.
+ */
+#include "server/runner/runner.h"
+
+#include "audit/audit.h"
+#include "base/clock.h"
+#include "data/json.h"
+#include "http/sse.h"
+
+#include <stdio.h>
+
+enum { LOOK_AGAIN_MS = 1000, PING_MS = 15000 };
+#define BACK_BYTES ((uint64_t)8 << 20)
+
+struct follower {
+	struct visit *v;
+	struct audit_tail *tail;
+	uint64_t after; /* the last record that the client has */
+	uint64_t ping_ms;
+};
+
+static struct str text_of(const struct value *v, const char *key)
+{
+	const struct value *t = value_get(v, str_z(key));
+
+	return t && t->kind == VALUE_STR ? t->s : (struct str){ 0 };
+}
+
+/* What belongs to no session is for administrators. */
+static bool may_hear(const struct follower *f, struct arena *a, const struct audit_record *r)
+{
+	const struct json_opts o = { .name = "record", .max_bytes = AUDIT_LINE_MAX };
+	struct value v = { 0 };
+	struct err ignored = { 0 };
+	struct str session;
+
+	if (f->v->caller.admin)
+		return true;
+	if (json_parse(a, r->line, &o, &v, &ignored) < 0)
+		return false;
+	session = text_of(&v, "session");
+	if (session.n == 0)
+		session = text_of(&v, "key");
+	return session.n > 0 && caller_sees(f->v, session);
+}
+
+static int pass_on(struct follower *f)
+{
+	struct audit_record r;
+	struct err e = { 0 };
+	int n;
+
+	do {
+		_cleanup_arena_ struct arena a = { 0 };
+		char id[24];
+
+		arena_init(&a, (size_t)4 << 20);
+		n = audit_tail_next(f->tail, &a, &r, &e);
+		if (n <= 0 || r.seq <= f->after || !may_hear(f, &a, &r))
+			continue;
+		f->after = r.seq;
+		(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)r.seq);
+		if (visit_event(f->v, enum_name(audit_kind_names, (int)r.kind), r.line, str_z(id)) < 0)
+			return -1;
+		f->ping_ms = clock_deadline(PING_MS);
+	} while (n > 0);
+	return n;
+}
+
+static int ping(struct follower *f)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	if (clock_mono_ms() < f->ping_ms)
+		return 0;
+	f->ping_ms = clock_deadline(PING_MS);
+	buf_init(&out, 64);
+	(void)sse_write_comment(&out, STR("still here"));
+	return visit_write(f->v, buf_str(&out));
+}
+
+/* Each of them takes a worker; calls come first. */
+static bool is_full(const struct runner *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SLOTS_MAX; i++)
+		n += r->slots[i].pid && r->slots[i].state == SLOT_EVENTS;
+	return n >= EVENTS_MAX;
+}
+
+/* Still known: a token that was revoked hears no more. */
+static bool still_welcome(struct visit *v)
+{
+	struct caller now;
+	struct str token;
+
+	if (callers_refresh(v->worker->callers) > 0) {
+		cache_clear(v->worker->cache);
+		engine_set_tokens(v->worker->runner->engine, callers_config(v->worker->callers)->tokens,
+				  callers_config(v->worker->callers)->n_tokens);
+	}
+	if (!v->x || http_head_one(http_exchange_head(v->x), STR("x-creel-token"), &token) < 0 ||
+	    callers_find(v->worker->callers, token, clock_unix_ms(), &now) != TOKEN_VALID)
+		return false;
+	v->caller = now;
+	return true;
+}
+
+static void follow(struct follower *f)
+{
+	struct visit *v = f->v;
+
+	while (v->x && !v->gone && !v->worker->stopping) {
+		if (!still_welcome(v) || pass_on(f) < 0 || ping(f) < 0)
+			break;
+		/* The log is looked at from time to time, too: where the kernel has no watch left to give, and for tokens. */
+		(void)visit_wait(v, audit_tail_fd(f->tail), clock_deadline(LOOK_AGAIN_MS));
+	}
+	visit_end(v);
+}
+
+void answer_events(struct visit *v)
+{
+	struct follower f = { .v = v, .ping_ms = clock_deadline(PING_MS) };
+	const struct http_head *h = http_exchange_head(v->x);
+	_cleanup_(audit_tail_closep) struct audit_tail *tail = NULL;
+	bool again;
+	struct err e = { 0 };
+	struct str last;
+	char dir[4096];
+
+	again = http_head_one(h, STR("last-event-id"), &last) == 0;
+	if (again && str_to_u64(last, UINT64_MAX, &f.after) < 0) {
+		visit_fail(v, 400, "invalid_id", "Last-Event-ID is not the number of a record");
+		return;
+	}
+	if (is_full(v->worker->runner)) {
+		visit_fail(v, 503, "busy", "too many follow the events already");
+		return;
+	}
+	if (engine_audit_dir(v->worker->runner->engine, dir, sizeof(dir), &e) < 0 ||
+	    audit_tail_open(dir, again ? BACK_BYTES : 0, &tail, &e) < 0) {
+		visit_error(v, &e);
+		return;
+	}
+	f.tail = tail;
+	if (visit_begin(v, TYPE_EVENTS) < 0)
+		return;
+	worker_state(v->worker, SLOT_EVENTS);
+	follow(&f);
+}
