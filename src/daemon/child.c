@@ -209,6 +209,17 @@ static int fill_argv(struct start *st, const struct parent *p, enum kind kind, s
 	return 0;
 }
 
+/* Egress sees what tools send, and has no use for a token. */
+static bool is_withheld(const char *variable, enum kind kind)
+{
+	static const char *const tokens[] = { RUNNER_TOKEN_VARIABLE "=", "SANDBOX_GUARD_TOKEN=" };
+
+	for (size_t i = 0; kind == KIND_EGRESS && i < sizeof(tokens) / sizeof(tokens[0]); i++)
+		if (strncmp(variable, tokens[i], strlen(tokens[i])) == 0)
+			return true;
+	return false;
+}
+
 static int fill_env(struct start *st, const struct parent *p, enum kind kind, struct err *e)
 {
 	const struct kind_state *k = &p->kinds[kind];
@@ -217,7 +228,8 @@ static int fill_env(struct start *st, const struct parent *p, enum kind kind, st
 	for (char **v = environ; *v; v++) {
 		if (n == ENV_MAX)
 			return err_set(e, ERR_LIMIT, "the environment has more than %d variables", ENV_MAX);
-		st->envp[n++] = *v;
+		if (!is_withheld(*v, kind))
+			st->envp[n++] = *v;
 	}
 	(void)snprintf(st->pid, sizeof(st->pid), "LISTEN_PID=");
 	(void)snprintf(st->count, sizeof(st->count), "LISTEN_FDS=%zu", k->n_fds);
@@ -247,7 +259,10 @@ static int spawn(struct parent *p, struct child *c, struct err *e)
 {
 	static struct start st; /* large, and used by one start at a time */
 	_cleanup_close_ int program = FD_NONE;
-	struct proc_spec spec = { .argv = st.argv, .envp = st.envp, .fds = st.fds, .die_with_parent = true };
+	/* A session of its own: ^C on a terminal is for us alone, or a service would be told twice and end at once. */
+	struct proc_spec spec = {
+		.argv = st.argv, .envp = st.envp, .fds = st.fds, .new_session = true, .die_with_parent = true
+	};
 	int r;
 
 	if (fill_argv(&st, p, c->kind, e) < 0 || fill_env(&st, p, c->kind, e) < 0 ||

@@ -62,6 +62,8 @@ static int split_tcp(const char *text, char host[static 64], uint16_t *port)
 		return -1;
 	memcpy(host, text, n);
 	host[n] = '\0';
+	if (strcmp(host, "localhost") == 0) /* the one name that needs nobody to look it up */
+		memcpy(host, "127.0.0.1", sizeof("127.0.0.1"));
 	*port = (uint16_t)number;
 	return 0;
 }
@@ -111,11 +113,12 @@ int sockets_check(const struct service *s, struct err *e)
 		return 0;
 	if (check_findings(s, e) < 0)
 		return -1;
-	return err_set(e, ERR_DENIED,
-		       "serve.guard: '" STR_FMT
-		       "' can be reached from outside, and that takes TLS, which this build does not have; fix: "
-		       "127.0.0.1:18888 or unix:PATH, with a proxy in front that speaks TLS",
-		       STR_ARG(s->config.base.serve_guard));
+	return err_set(
+		e, ERR_DENIED,
+		"serve.guard: '" STR_FMT
+		"' can be reached from outside, and that takes TLS, which this build does not have; fix: "
+		"127.0.0.1:18888 or unix:PATH, with a proxy in front that speaks TLS",
+		STR_ARG(s->config.base.serve_guard));
 }
 
 /* ---- from systemd ---- */
