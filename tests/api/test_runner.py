@@ -13,7 +13,8 @@ from runner_lab import ORDINARY, as_users, make_lab, wait_for
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 PATHS = [("GET", "/metrics"), ("POST", "/run"), ("POST", "/v1/calls"), ("POST", "/v1/explain"), ("GET", "/v1/tools"), ("GET", "/v1/sessions"),
          ("GET", "/v1/sessions/x"), ("DELETE", "/v1/sessions/x"), ("GET", "/v1/processes"), ("POST", "/v1/processes/x/kill"), ("GET", "/v1/events"),
-         ("GET", "/v1/admin/incident?session=x"), ("GET", "/"), ("GET", "/nowhere"), ("POST", "/health"), ("OPTIONS", "/run")]
+         ("GET", "/v1/admin/incident?session=x"), ("GET", "/v1/approvals"),
+         ("POST", "/v1/approvals/x"), ("GET", "/"), ("GET", "/nowhere"), ("POST", "/health"), ("OPTIONS", "/run")]
 
 
 @pytest.fixture(scope="module", params=as_users())

@@ -236,3 +236,29 @@ def test_a_slow_client_does_not_hold_up_others(lab):
     c.head()
     assert sum(len(d["data"]) for k, d, _ in c.events() if k == "stdout") == 30000000
     c.close()
+
+
+def test_a_call_that_waits_for_a_person_is_told_and_answered_by_administrators(lab):
+    lab.stop()
+    lab.socket.unlink()
+    lab.config["mode"] = {"trust": {"rules": [{"match": "agent:*", "trust": "none"}]}}
+    lab.config["tools"] = {"exec": {"mode": "always"}}
+    lab.start()
+    for answer, ok in (("allow", True), ("deny", False)):
+        c = lab.connect()
+        c.send("POST", "/v1/calls", lab.fields("coder", Accept="text/event-stream"), lab.call_body("exec", {"command": f"echo {answer}"}))
+        assert c.head()[0] == 200
+        events = c.events()
+        assert next(events)[0] == "start"
+        kind, data, _ = next(events)
+        assert kind == "waiting" and data["approval"]["state"] == "waiting"
+        id_ = data["approval"]["id"]
+        assert [a["id"] for a in lab.ask("GET", "/v1/approvals", token="coder").json["approvals"]] == [id_]
+        assert lab.ask("POST", f"/v1/approvals/{id_}", {"answer": "allow"}, token="coder").status == 403
+        assert lab.ask("POST", f"/v1/approvals/{id_}", {"answer": "perhaps"}, token="admin").status == 422
+        assert lab.ask("POST", f"/v1/approvals/{id_}", {"answer": answer}, token="admin").status == 200
+        rest = list(events)
+        assert rest[-1][0] == "result" and rest[-1][1]["ok"] is ok, rest
+        assert ok or rest[-1][1]["error"] == "approval_denied"
+        c.close()
+    assert lab.ask("POST", "/v1/approvals/zzzzzzzz", {"answer": "allow"}, token="admin").status == 404

@@ -48,7 +48,7 @@ static const char *verdict_of(const struct call_result *r)
 		return "cancelled";
 	if (r->ran && r->reason == BOX_TIMEOUT)
 		return "timeout";
-	if (r->status == CALL_REFUSED && strcmp(r->error, "approval_required") == 0)
+	if (r->status == CALL_REFUSED && strncmp(r->error, "approval_", 9) == 0)
 		return "approval";
 	return words[r->status];
 }
@@ -203,6 +203,24 @@ static void on_allowed(void *ctx)
 	start_stream(ctx);
 }
 
+static void on_waiting(void *ctx, const struct reg_approval *row)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct passing *p = ctx;
+	struct jsonw w;
+
+	start_stream(p);
+	if (!p->started)
+		return;
+	buf_init(&out, 65536);
+	jsonw_init(&w, &out, 0);
+	jsonw_obj(&w);
+	jsonw_key(&w, STR("approval"));
+	approval_put(&w, row, false);
+	jsonw_obj_end(&w);
+	(void)visit_event(p->v, "waiting", buf_str(&out), (struct str){ 0 });
+}
+
 static void end_stream(struct passing *p, const struct buf *json)
 {
 	for (int i = 0; i < 2; i++)
@@ -241,9 +259,10 @@ unsigned call_status(const struct call_result *r)
 		const char *error;
 		unsigned status;
 	} map[] = {
-		{ "unknown_tool", 404 },      { "sandbox_unavailable", 503 }, { "setup_failed", 503 },
-		{ "audit_unavailable", 503 }, { "unavailable", 503 },         { "approval_required", 403 },
-		{ "approval_denied", 403 },   { "approval_timeout", 403 },    { "invalid_arguments", 400 },
+		{ "unknown_tool", 404 },      { "sandbox_unavailable", 503 },  { "setup_failed", 503 },
+		{ "audit_unavailable", 503 }, { "unavailable", 503 },          { "approval_required", 403 },
+		{ "approval_denied", 403 },   { "approval_timeout", 403 },     { "approval_withdrawn", 403 },
+		{ "approval_limit", 503 },    { "approval_unavailable", 503 }, { "invalid_arguments", 400 },
 	};
 
 	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++)
@@ -296,6 +315,7 @@ void answer_call(struct visit *v)
 					    .timeout_s = call.timeout_s,
 					    .output = v->wants_events ? on_output : NULL,
 					    .allowed = v->wants_events ? on_allowed : NULL,
+					    .waiting = v->wants_events ? on_waiting : NULL,
 					    .ctx = &p } };
 	if (args.failed) {
 		visit_fail(v, 413, "too_large", "the arguments are larger than they may be");

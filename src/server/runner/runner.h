@@ -154,6 +154,11 @@ void answer_process_kill(struct visit *v);
 void answer_events(struct visit *v);
 void answer_incident(struct visit *v);
 void answer_metrics(struct visit *v);
+void answer_approvals(struct visit *v);
+void answer_approval(struct visit *v);
+
+/* approvals.c; `whole`: with what administrators may know */
+void approval_put(struct jsonw *w, const struct reg_approval *row, bool whole);
 
 /* calls.c */
 /* Runs one call in the session of `who`, counts it, and cancels it when the client goes. `stream`: output as events. */

@@ -29,6 +29,8 @@ static const struct path_row routes[] = {
 	{ HTTP_GET,    "/v1/processes",              NEEDS_TOKEN,   false, 0,             query_pair,     "processes", answer_processes },
 	{ HTTP_POST,   "/v1/processes/{id}/kill",    NEEDS_TOKEN,   false, 0,             query_pair,     "processes", answer_process_kill },
 	{ HTTP_GET,    "/v1/events",                 NEEDS_TOKEN,   false, 0,             NULL,           "events",    answer_events },
+	{ HTTP_GET,    "/v1/approvals",              NEEDS_TOKEN,   false, 0,             NULL,           "approvals", answer_approvals },
+	{ HTTP_POST,   "/v1/approvals/{id}",         NEEDS_ADMIN,   false, 65536,         NULL,           "approvals", answer_approval },
 	{ HTTP_GET,    "/v1/admin/incident",         NEEDS_ADMIN,   false, 0,             query_incident, "incident",  answer_incident },
 };
 /* clang-format on */
