@@ -161,25 +161,34 @@ int http_answer(struct http_exchange *x, unsigned status, const struct http_answ
 	return r;
 }
 
-int http_answer_begin(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
-		      size_t n_fields)
+int http_answer_begin_sized(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
+			    size_t n_fields, uint64_t length)
 {
 	int r;
 
 	assert(x->phase == CONN_EXCHANGE && x->answer == ANSWER_NONE);
 	conn_enter(x);
-	r = write_head(x, status, fields, n_fields, UINT64_MAX);
-	if (r == 0)
+	r = write_head(x, status, fields, n_fields, length);
+	if (r == 0) {
 		x->answer = ANSWER_BEGUN;
+		x->sized = length != UINT64_MAX;
+		x->owed = length;
+	}
 	conn_leave(x);
 	return r;
+}
+
+int http_answer_begin(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
+		      size_t n_fields)
+{
+	return http_answer_begin_sized(x, status, fields, n_fields, UINT64_MAX);
 }
 
 static int write_piece(struct http_exchange *x, struct str piece)
 {
 	size_t max = x->server->opts.output_bytes;
 
-	if (piece.n > max)
+	if (piece.n > max || (x->sized && piece.n > x->owed))
 		return -EMSGSIZE;
 	if (answer_waiting(x) + piece.n > max && !answer_flush(x))
 		return -EPIPE;
@@ -193,6 +202,8 @@ static int write_piece(struct http_exchange *x, struct str piece)
 		http_write_chunk(&x->out, piece);
 	else
 		buf_put(&x->out, piece);
+	if (x->sized)
+		x->owed -= piece.n;
 	return x->out.failed ? -EPIPE : 0;
 }
 
@@ -219,7 +230,7 @@ void http_answer_end(struct http_exchange *x)
 	if (x->chunked && !x->no_body)
 		http_write_last_chunk(&x->out);
 	x->answer = ANSWER_ENDED;
-	if (x->upgraded)
+	if (x->upgraded || (x->sized && x->owed > 0 && !x->no_body))
 		x->keep = false;
 	conn_leave(x);
 }

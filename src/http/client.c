@@ -22,6 +22,9 @@ struct http_client {
 	uint32_t events;
 	unsigned depth;
 	bool dead, paused, eof;
+	bool streaming; /* more of the request's body is to come */
+	bool chunked, wants_room, sent;
+	uint64_t left; /* of a body by length */
 	enum phase phase;
 	enum http_method method;
 	int send_errno;
@@ -129,13 +132,20 @@ void http_client_patience(struct http_client *c, uint64_t answer_ms, uint64_t bo
 	c->opts.body_ms = or_default(body_ms, c->opts.body_ms);
 }
 
+/* All that has come of the body was sent, and more is to come. */
+static bool is_drained(const struct http_client *c)
+{
+	return c->phase == SENDING && c->streaming && c->at_out == c->out.n;
+}
+
 static uint64_t deadline_of(const struct http_client *c)
 {
 	const uint64_t ms[] = {
 		[SENDING] = c->opts.send_ms, [WAITING_HEAD] = c->opts.answer_ms, [IN_BODY] = c->opts.body_ms
 	};
 
-	if (c->phase == IDLE || c->phase == BROKEN || c->paused)
+	/* With nothing to send it is not the server's turn. */
+	if (c->phase == IDLE || c->phase == BROKEN || c->paused || is_drained(c))
 		return CLOCK_NEVER;
 	return c->since_ms + ms[c->phase];
 }
@@ -143,7 +153,7 @@ static uint64_t deadline_of(const struct http_client *c)
 /* epoll always tells of a connection that has ended, so one that is not looked at must not be in it. */
 static bool watch_fd(struct http_client *c)
 {
-	uint32_t events = c->phase == SENDING ? EPOLLOUT | EPOLLIN : EPOLLIN;
+	uint32_t events = c->phase == SENDING && !is_drained(c) ? EPOLLOUT | EPOLLIN : EPOLLIN;
 	bool none = c->phase == BROKEN || c->paused;
 
 	if (none && c->events != 0) {
@@ -223,6 +233,8 @@ static void sent(struct http_client *c)
 	if (c->out.cap > 4096)
 		buf_done(&c->out);
 	c->out.n = c->at_out = 0;
+	if (c->streaming && !c->eof)
+		return;
 	c->phase = WAITING_HEAD;
 	c->since_ms = clock_mono_ms();
 }
@@ -234,38 +246,47 @@ static void send_now(struct http_client *c)
 
 	if (n > 0)
 		c->at_out = (size_t)n;
+	c->sent = n > 0;
 	/* The kernel tells it once. One that has ended may have answered before. */
 	else if (n < 0 && errno != EAGAIN && errno != ENOTCONN && errno != EINTR && errno != EPIPE)
 		c->send_errno = errno;
 	sent(c);
 }
 
-int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
-		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e)
+static int write_request(struct http_client *c, const struct http_client_request *r, struct err *e)
 {
 	struct http_writer w;
 
 	if (!is_idle(c))
 		return err_set(e, ERR_UNAVAIL, "the connection is in use, or has ended");
-	c->method = http_method_find(method);
+	c->method = http_method_find(r->method);
 	if (c->method == HTTP_CONNECT)
 		return err_set(e, ERR_USAGE, "CONNECT makes a tunnel, which this client has not");
 	c->out.n = c->at_out = 0;
-	http_write_request(&w, &c->out, method, target, host);
-	for (size_t i = 0; i < n_fields; i++)
-		http_write_field(&w, fields[i].name, fields[i].value);
-	if (body.n > 0 || c->method == HTTP_POST || c->method == HTTP_PUT || c->method == HTTP_PATCH)
-		http_write_length(&w, body.n);
+	http_write_request(&w, &c->out, r->method, r->target, r->host);
+	for (size_t i = 0; i < r->n_fields; i++)
+		http_write_field(&w, r->fields[i].name, r->fields[i].value);
+	if (r->framing == HTTP_CHUNKED)
+		http_write_chunked(&w);
+	else if (r->framing == HTTP_LENGTH)
+		http_write_length(&w, r->length);
+	if (r->close)
+		http_write_connection(&w, HTTP_CLOSE);
 	if (http_write_end(&w) < 0) {
 		buf_done(&c->out);
 		return err_set(e, ERR_USAGE, "the request has a target or field that cannot be sent");
 	}
-	buf_put(&c->out, body);
+	return 0;
+}
+
+static int begin(struct http_client *c, struct err *e)
+{
 	if (c->out.failed) {
 		buf_done(&c->out);
 		return err_set(e, ERR_LIMIT, "the request is larger than %zu bytes", c->opts.request_bytes);
 	}
 	c->n_in = 0;
+	c->wants_room = false;
 	begin_head(c);
 	c->phase = SENDING;
 	c->since_ms = clock_mono_ms();
@@ -274,6 +295,91 @@ int http_client_send(struct http_client *c, struct str method, struct str target
 		c->phase = BROKEN;
 		return err_sys(e, ENOMEM, "watch the connection");
 	}
+	return 0;
+}
+
+int http_client_send(struct http_client *c, struct str method, struct str target, struct str host,
+		     const struct http_client_field *fields, size_t n_fields, struct str body, struct err *e)
+{
+	enum http_method m = http_method_find(method);
+	bool has_length = body.n > 0 || m == HTTP_POST || m == HTTP_PUT || m == HTTP_PATCH;
+	const struct http_client_request r = { .method = method,
+					       .target = target,
+					       .host = host,
+					       .fields = fields,
+					       .n_fields = n_fields,
+					       .framing = has_length ? HTTP_LENGTH : HTTP_NO_BODY,
+					       .length = body.n };
+	int rc = write_request(c, &r, e);
+
+	if (rc < 0)
+		return rc;
+	c->streaming = false;
+	buf_put(&c->out, body);
+	return begin(c, e);
+}
+
+int http_client_begin(struct http_client *c, const struct http_client_request *r, struct err *e)
+{
+	int rc = r->framing == HTTP_UNTIL_CLOSE
+			 ? err_set(e, ERR_USAGE, "a request has no body without an end")
+			 : write_request(c, r, e);
+
+	if (rc < 0)
+		return rc;
+	c->chunked = r->framing == HTTP_CHUNKED;
+	c->left = r->framing == HTTP_LENGTH ? r->length : 0;
+	c->streaming = c->chunked || c->left > 0;
+	return begin(c, e);
+}
+
+/* What was sent makes room in front. */
+static void compact(struct http_client *c)
+{
+	if (c->at_out == 0)
+		return;
+	memmove(c->out.p, c->out.p + c->at_out, c->out.n - c->at_out);
+	c->out.n -= c->at_out;
+	c->at_out = 0;
+}
+
+int http_client_write(struct http_client *c, struct str piece)
+{
+	if (c->phase != SENDING || !c->streaming || c->dead || piece.n == 0)
+		return 0;
+	if (!c->chunked && piece.n > c->left)
+		return -EINVAL;
+	/* From now on it is the server's turn to take something. */
+	if (c->at_out == c->out.n)
+		c->since_ms = clock_mono_ms();
+	compact(c);
+	if (c->chunked)
+		http_write_chunk(&c->out, piece);
+	else
+		buf_put(&c->out, piece);
+	c->left -= c->chunked ? 0 : piece.n;
+	if (c->out.failed)
+		return -ENOSPC;
+	if (c->depth == 0 && !watch(c))
+		return -ENOSPC;
+	c->wants_room = c->wants_room || c->out.n > c->opts.request_bytes / 4;
+	return c->wants_room;
+}
+
+int http_client_finish(struct http_client *c)
+{
+	if (c->phase != SENDING || !c->streaming || c->dead)
+		return 0;
+	if (!c->chunked && c->left > 0)
+		return -EINVAL;
+	if (c->at_out == c->out.n)
+		c->since_ms = clock_mono_ms();
+	compact(c);
+	if (c->chunked)
+		http_write_last_chunk(&c->out);
+	c->streaming = false;
+	if (c->out.failed || (c->depth == 0 && !watch(c)))
+		return -ENOSPC;
 	return 0;
 }
 
@@ -296,13 +402,14 @@ static void flush(struct http_client *c)
 		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
 			return;
 		/* A server that answers without reading all may have ended its half: its answer counts. */
-		if (n < 0 && (errno == EPIPE || errno == ECONNRESET) && c->at_out > 0)
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET) && c->sent)
 			break;
 		if (n < 0) {
 			fail_errno(c, errno, "send the request");
 			return;
 		}
 		c->at_out += (size_t)n;
+		c->sent = true;
 		c->since_ms = clock_mono_ms();
 	}
 	if (c->at_out < c->out.n) {
@@ -310,6 +417,15 @@ static void flush(struct http_client *c)
 		c->at_out = c->out.n;
 	}
 	sent(c);
+}
+
+static void tell_room(struct http_client *c)
+{
+	if (c->dead || !c->wants_room || c->out.n - c->at_out > c->opts.request_bytes / 8)
+		return;
+	c->wants_room = false;
+	if (c->handler->room)
+		c->handler->room(c->ctx, c);
 }
 
 static void drop_in(struct http_client *c, size_t n)
@@ -443,6 +559,8 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 	}
 	if (c->phase == SENDING && !c->dead && (events & EPOLLOUT))
 		flush(c);
+	/* Also when nothing is sent any more: who waits would wait for ever. */
+	tell_room(c);
 	leave(c);
 }
 

@@ -20,6 +20,8 @@ struct http_client_handler {
 	void (*end)(void *ctx, struct http_client *c);
 	/* The connection is of no use any more. ERR_PROTO: the answer was malformed or cut off; ERR_LIMIT: a deadline or size. */
 	void (*fail)(void *ctx, struct http_client *c, const struct err *e);
+	/* There is room again, after http_client_write() had said 1. */
+	void (*room)(void *ctx, struct http_client *c);
 };
 
 struct http_client_opts {
@@ -50,6 +52,24 @@ int http_client_send(struct http_client *c, struct str method, struct str target
 
 /* For the requests from here on; 0: as it was. A call that may take long, or a stream that may be silent, has deadlines of its own. */
 void http_client_patience(struct http_client *c, uint64_t answer_ms, uint64_t body_ms);
+
+/* A request whose body is not there yet, by pieces. */
+struct http_client_request {
+	struct str method, target, host;
+	const struct http_client_field *fields;
+	size_t n_fields;
+	enum http_framing framing; /* HTTP_NO_BODY: none follows, and nothing below is called */
+	uint64_t length;           /* HTTP_LENGTH */
+	bool close;                /* say that the connection is not used again */
+};
+int http_client_begin(struct http_client *c, const struct http_client_request *r, struct err *e);
+/*
+ * Takes all of it. 1 when so much waits that it is better to wait for `room`; -ENOSPC when it is more than may wait, -EINVAL when it is
+ * more than was said to come: the connection is of no use then, and nothing is called. What comes after an early answer is dropped.
+ */
+int http_client_write(struct http_client *c, struct str piece);
+/* The body is whole. -EINVAL when less came than was said. */
+int http_client_finish(struct http_client *c);
 
 /* From `head` to the end of `end`. */
 const struct http_head *http_client_head(const struct http_client *c);

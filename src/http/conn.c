@@ -31,7 +31,7 @@ static void begin_head(struct http_exchange *c)
 		       c->server->opts.max_fields);
 	c->phase = CONN_HEAD;
 	c->since_ms = clock_mono_ms();
-	c->body_done = c->paused = c->chunked = c->no_body = c->keep = c->wants_room = false;
+	c->body_done = c->paused = c->chunked = c->no_body = c->keep = c->wants_room = c->sized = false;
 	c->answer = ANSWER_NONE;
 	c->data = NULL;
 	c->at_in = 0;

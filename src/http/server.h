@@ -88,6 +88,9 @@ int http_answer(struct http_exchange *x, unsigned status, const struct http_answ
  */
 int http_answer_begin(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
 		      size_t n_fields);
+/* The same with a length that is known: exactly so many bytes have to be written before the end, or the connection is ended with it. */
+int http_answer_begin_sized(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
+			    size_t n_fields, uint64_t length);
 int http_answer_write(struct http_exchange *x, struct str piece);
 void http_answer_end(struct http_exchange *x);
 

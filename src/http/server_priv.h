@@ -62,6 +62,8 @@ struct http_exchange {
 	size_t at_out;
 	enum answer_state answer;
 	bool chunked, no_body, keep, upgraded, wants_room;
+	bool sized; /* the answer's length was said; `owed` of it have not come yet */
+	uint64_t owed;
 
 	uint64_t since_ms;     /* idle, or the head's first byte, or the last byte of a body, or lingering */
 	uint64_t body_from_ms; /* what a client that sends a byte each millisecond would have begun at */
