@@ -244,9 +244,9 @@ static void send_now(struct http_client *c)
 {
 	ssize_t n = send(c->fd, c->out.p, c->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
+	c->sent = n > 0;
 	if (n > 0)
 		c->at_out = (size_t)n;
-	c->sent = n > 0;
 	/* The kernel tells it once. One that has ended may have answered before. */
 	else if (n < 0 && errno != EAGAIN && errno != ENOTCONN && errno != EINTR && errno != EPIPE)
 		c->send_errno = errno;
