@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "engine/secrets.h"
+#include "net/rules.h"
 #include "policy/policy.h"
 #include "prepare/prepare.h"
 #include "tools/tool.h"
@@ -145,6 +146,15 @@ uint64_t setup_ms(const struct decision *d); /* how long it may take; 0 = there 
 /* host.c */
 int host_open(struct str workdir, struct box **ret, struct err *e);
 
+/* way.c: out of a sandbox with a route */
+int way_check(const struct decision *d, struct err *e); /* can it be had here? */
+/* To the egress service, when the decision has a route that needs it; *ret_fd stays otherwise. */
+int way_find(const struct engine *g, const struct decision *d, int *ret_fd, struct err *e);
+/* The sandbox of the session is served from now on, until the descriptor is closed: egress_close() of net/line.h. */
+int way_open(int fd, const struct session *s, const struct decision *d, struct str request, struct arena *a,
+	     struct err *e);
+struct denial way_denial(const struct net_denial *d); /* its texts are those of *d */
+
 /* result.c */
 struct outcome {
 	const struct decision *d; /* NULL: there is none */
@@ -161,5 +171,6 @@ struct outcome {
 	const struct denial *denials;
 	size_t n_denials;
 	struct approval_end approval; /* id empty: nobody was asked */
+	const struct net_report *net; /* NULL: it had no route */
 };
 void result_put(const struct session *s, const struct outcome *o, struct buf *out);

@@ -138,6 +138,16 @@ static void put_setup(const struct setup_end *s, struct jsonw *w)
 	jsonw_obj_end(w);
 }
 
+static void put_net(const struct net_report *n, struct jsonw *w)
+{
+	jsonw_kobj(w, "egress");
+	jsonw_ku64(w, "requests", n->requests);
+	jsonw_ku64(w, "bytes_up", n->bytes_up);
+	jsonw_ku64(w, "bytes_down", n->bytes_down);
+	jsonw_ku64(w, "denials_not_listed", n->denials_lost);
+	jsonw_obj_end(w);
+}
+
 void result_put(const struct session *s, const struct outcome *o, struct buf *out)
 {
 	struct jsonw w;
@@ -173,6 +183,8 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 		put_fixes(o->d, &w);
 	jsonw_ku64(&w, "duration_ms", o->duration_ms);
 	put_usage(o, &w);
+	if (o->net)
+		put_net(o->net, &w);
 	jsonw_karr(&w, "denials");
 	for (size_t i = 0; i < o->n_denials; i++)
 		denial_put(&w, &o->denials[i]);

@@ -6,7 +6,9 @@
 #include "engine/engine_priv.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "data/json.h"
+#include "net/line.h"
 #include "tools/tool.h"
 
 #include <errno.h>
@@ -32,7 +34,7 @@ struct trip {
 	struct outcome out;
 	uint64_t seq; /* of "decided" */
 	bool decided;
-	struct denial denials[2];
+	struct denial denials[2 + NET_DENIALS_MAX];
 	uint64_t stdout_bytes, stderr_bytes;
 	bool too_much;                 /* it wrote more than limits.output */
 	struct session_hand *elevated; /* what was in hand before; NULL = this call is not */
@@ -134,7 +136,7 @@ static int end_with_error(struct trip *t, const char *word)
 
 static void add_denial(struct trip *t, struct denial dn)
 {
-	dn.time_ms = clock_unix_ms();
+	dn.time_ms = dn.time_ms ? dn.time_ms : clock_unix_ms();
 	dn.session = t->d->who.session_key;
 	dn.tool = t->d->tool.name;
 	dn.count = dn.count ? dn.count : 1;
@@ -421,16 +423,38 @@ static void warn_first(struct trip *t)
 		t->o->warn(t->o->ctx, buf_str(&text).p);
 }
 
+/* What the proxy has refused is told with the result. A proxy that has gone took with it what the call could reach, and the record of it. */
+static void end_way(struct trip *t, int fd)
+{
+	struct net_report *n = ARENA_NEW(t->a, struct net_report);
+	struct err e = { 0 };
+
+	if (!n || egress_close(fd, n, &e) < 0) {
+		t->out.err = e;
+		(void)end_with_error(t, "egress_lost");
+		return;
+	}
+	t->out.net = n;
+	for (size_t i = 0; i < n->n_denials; i++)
+		add_denial(t, way_denial(&n->denials[i]));
+}
+
 static int run_in_place(struct trip *t)
 {
+	_cleanup_close_ int way = FD_NONE;
 	struct err *e = &t->out.err;
-	int r = session_sandbox(t->s, t->d, t->a, e);
 	struct err ignored = { 0 };
+	int r;
 
+	if (way_find(t->g, t->d, &way, e) < 0)
+		return end_with_error(t, "egress_unavailable");
+	r = session_sandbox(t->s, t->d, t->a, e);
 	if (r < 0)
 		return end_with_error(t, e->kind == ERR_DENIED ? NULL
 					 : t->s->setup.failed  ? "setup_failed"
 							       : "sandbox_unavailable");
+	if (way >= 0 && way_open(way, t->s, t->d, t->out.request_id, t->a, e) < 0)
+		return end_with_error(t, "egress_unavailable");
 	if (t->o->allowed)
 		t->o->allowed(t->o->ctx);
 	warn_first(t);
@@ -438,6 +462,8 @@ static int run_in_place(struct trip *t)
 		session_count_oom(t->s);
 	r = run_tool(t, e);
 	judge(t, r);
+	if (way >= 0)
+		end_way(t, TAKE_FD(way));
 	if (t->s->kept && t->g->registry)
 		(void)registry_touch(t->g->registry, t->d->place.key, clock_unix_ms(), &ignored);
 	return 0;
@@ -468,13 +494,7 @@ static int check_route(const struct trip *t, struct err *e)
 		return err_set(e, ERR_UNAVAIL,
 			       "backend '%s' cannot run calls in this build; fix: backend.order=native",
 			       enum_name(backend_names, (int)d->place.backend));
-	if (d->net.route != ROUTE_NONE)
-		return err_set(
-			e, ERR_UNAVAIL,
-			"network route '%s' (" STR_FMT
-			") is decided, but the native engine has no network yet; fix: network.primary=none",
-			enum_name(route_names, (int)d->net.route), STR_ARG(d->net.network));
-	return 0;
+	return d->net.route == ROUTE_NONE ? 0 : way_check(d, e);
 }
 
 static int decide_and_run(struct trip *t)

@@ -35,7 +35,7 @@ static int check_peer(int fd, const char *path, struct err *e)
 	return err_set(e, ERR_UNAVAIL, "'%s' is served by another user (uid %d)", path, (int)cred.uid);
 }
 
-static int connect_to(const char *path, int *ret_fd, struct err *e)
+int egress_connect(const char *path, int *ret_fd, struct err *e)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -107,9 +107,8 @@ static int receive(int fd, char *out, size_t size, size_t *ret_n, struct err *e)
 	return 0;
 }
 
-int egress_open(const char *path, const struct egress_hello *hello, int listener, int *ret_fd, struct err *e)
+int egress_hand_over(int fd, const struct egress_hello *hello, int listener, struct err *e)
 {
-	_cleanup_close_ int fd = FD_NONE;
 	_cleanup_buf_ struct buf text = { 0 };
 	char in[4096];
 	size_t n;
@@ -119,12 +118,10 @@ int egress_open(const char *path, const struct egress_hello *hello, int listener
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the rules of the call are longer than %u bytes",
 			       EGRESS_MESSAGE_MAX);
-	if (connect_to(path, &fd, e) < 0 || send_text(fd, buf_str(&text), listener, e) < 0 ||
-	    receive(fd, in, sizeof(in), &n, e) < 0)
+	if (send_text(fd, buf_str(&text), listener, e) < 0 || receive(fd, in, sizeof(in), &n, e) < 0)
 		return -1;
 	if (egress_answer_parse((struct str){ in, n }, e) < 0)
 		return err_wrap(e, "the egress proxy refuses");
-	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 

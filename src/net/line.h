@@ -8,8 +8,11 @@
 #include "base/fd.h"
 #include "net/message.h"
 
-/* Hands the listener over (it stays the caller's to close). ERR_UNAVAIL: nobody is there, or it refuses; the message says how to start it. */
-int egress_open(const char *path, const struct egress_hello *hello, int listener, int *ret_fd, struct err *e);
+/* First, so that nothing else is begun in vain. ERR_UNAVAIL: nobody is there; the message says how to start it. */
+int egress_connect(const char *path, int *ret_fd, struct err *e);
+
+/* Hands the listener over (it stays the caller's to close). ERR_UNAVAIL: it refuses, or has gone. */
+int egress_hand_over(int fd, const struct egress_hello *hello, int listener, struct err *e);
 
 /* Ends it and hears what happened. ERR_UNAVAIL: the service has gone meanwhile, and with it what the sandbox could reach. Closes the descriptor. */
 int egress_close(int fd, struct net_report *ret, struct err *e);

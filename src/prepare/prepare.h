@@ -62,6 +62,12 @@ int state_private(const char *path, char *out, size_t size, struct err *e);
 int state_audit(const struct state_dir *s, const struct config *c, bool make, char *out, size_t size,
 		struct err *e);
 
+/*
+ * Where a socket of that name lies in the runtime directory: /run/creel for root, $XDG_RUNTIME_DIR/creel for anybody else, and <state>/run where a state directory was
+ * named (whoever names one has services of his own) or there is nothing else. Nothing is made and nothing looked at.
+ */
+int state_run_path(const struct state_dir *s, const char *name, char *out, size_t size, struct err *e);
+
 /* ---- blocked.c: may this resolved path be seen inside? ---- */
 
 struct source_rules {

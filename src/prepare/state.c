@@ -49,6 +49,18 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 	return n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the state directory's name is too long");
 }
 
+int state_run_path(const struct state_dir *s, const char *name, char *out, size_t size, struct err *e)
+{
+	const char *xdg = environ_get(s->environ, "XDG_RUNTIME_DIR");
+	int n;
+
+	if (s->said.n || (getuid() != 0 && !(xdg && xdg[0] == '/')))
+		return state_path(s, "run", name, out, size, e);
+	n = getuid() == 0 ? snprintf(out, size, "/run/creel/%s", name)
+			  : snprintf(out, size, "%s/creel/%s", xdg, name);
+	return n > 0 && n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the runtime directory's name is too long");
+}
+
 /* Whoever owns a directory above ours, or may write to it, can put another in its place; but not in a sticky one like /tmp. */
 static bool is_others(const struct stat *st)
 {

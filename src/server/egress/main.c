@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * creel-egress: serves on the socket that its parent (creeld, or systemd) has opened. It reads no configuration: what a sandbox may reach comes with
+ * it, from whoever decided that.
+ */
+#include "server/egress/door.h"
+#include "server/service.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct egress {
+	struct service service;
+	struct loop *loop;
+	struct door *door;
+};
+
+/* Each sandbox has connections on two sides. */
+static void raise_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return;
+	l.rlim_cur = l.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
+static void on_drained(struct loop *l, void *ctx)
+{
+	(void)ctx;
+	loop_stop(l, 0);
+}
+
+/* Sandboxes that live go on until their calls end, or our parent loses patience. */
+static void on_drain(struct loop *l, void *ctx)
+{
+	struct egress *s = ctx;
+
+	(void)l;
+	door_drain(s->door, on_drained, s);
+}
+
+static int serve(struct egress *s, struct err *e)
+{
+	const struct door_opts opts = { .uid = geteuid() };
+	int r = loop_new(DOOR_SOURCES, &s->loop);
+
+	if (r < 0)
+		return err_sys(e, -r, "make an event loop");
+	if (service_listeners(&s->service, "egress", e) < 0)
+		return -1;
+	if (s->service.n_listeners != 1)
+		return err_set(e, ERR_USAGE, "egress listens on one socket, not on %zu",
+			       s->service.n_listeners);
+	if (door_new(s->loop, &opts, &s->door, e) < 0 ||
+	    door_listen(s->door, TAKE_FD(s->service.listeners[0]), e) < 0 ||
+	    service_signals(&s->service, s->loop, on_drain, s, e) < 0)
+		return -1;
+	service_ready(&s->service, "serving");
+	LOG(LOG_INFO, "serving");
+	r = loop_run(s->loop);
+	return r < 0 ? err_sys(e, -r, "wait for events") : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct egress s;
+	struct err e = { 0 };
+	int r = service_begin(&s.service, "egress", argc, argv, &e);
+
+	if (r > 0)
+		return 0;
+	if (r >= 0) {
+		raise_files();
+		r = serve(&s, &e);
+	}
+	s.door = door_free(s.door);
+	s.loop = loop_free(s.loop);
+	return service_end(&s.service, r, &e);
+}
