@@ -262,6 +262,7 @@ int http_answer_upgrade(struct http_exchange *x, unsigned status, const struct h
 	if (r == 0) {
 		x->answer = ANSWER_BEGUN;
 		x->upgraded = true;
+		x->resumed = true; /* what the client has sent behind its request is not waited for */
 		x->chunked = x->no_body = x->keep = false;
 	}
 	conn_leave(x);

@@ -423,6 +423,23 @@ TEST(proxy_opens_a_tunnel_to_what_a_rule_names)
 	UNTIL(&w, w.eof);
 }
 
+TEST(proxy_passes_on_what_came_with_the_request_for_a_tunnel)
+{
+	_cleanup_world_ struct world w;
+	int n = 0;
+
+	start(&w);
+	w.far.keep_open = true;
+	w.far.after = "all of it";
+	w.far.answer = "yes";
+	ask(&w, "CONNECT ollama:11434 HTTP/1.1\r\nHost: ollama:11434\r\n\r\nall of it");
+	for (; !ends(&w.got, "yes"); n++) {
+		CHECK_CASE(n < 5000, "it waits for more");
+		turn(&w);
+		near_turn(&w);
+	}
+}
+
 TEST(proxy_ends_the_server_when_the_client_has_gone)
 {
 	static const char *const first[] = { "CONNECT ollama:11434 HTTP/1.1\r\nHost: ollama:11434\r\n\r\n",
