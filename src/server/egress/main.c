@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * creel-egress: serves on the socket that its parent (creeld, or systemd) has opened. It reads no configuration: what a sandbox may reach comes with
- * it, from whoever decided that.
+ * it, from whoever decided that. Locked in (server/jail.h) before the first of them.
  */
 #include "server/egress/door.h"
+#include "server/jail.h"
 #include "server/service.h"
 
 #include <sys/resource.h>
@@ -41,21 +42,36 @@ static void on_drain(struct loop *l, void *ctx)
 	door_drain(s->door, on_drained, s);
 }
 
-static int serve(struct egress *s, struct err *e)
+/* No file at all, no program, no other process; sockets to where rules lead. */
+static int lock_in(struct egress *s, struct err *e)
 {
 	const struct door_opts opts = { .uid = geteuid() };
-	int r = loop_new(DOOR_SOURCES, &s->loop);
+	const int keep[] = { s->service.listeners[0], s->service.notify };
+	const struct jail_opts jail = { .keep = keep, .n_keep = 2, .tcp = true };
+	struct jail_walls walls = { 0 };
+	int r = jail_root(&jail, &walls, e);
 
 	if (r < 0)
+		return r;
+	r = loop_new(DOOR_SOURCES, &s->loop);
+	if (r < 0)
 		return err_sys(e, -r, "make an event loop");
-	if (service_listeners(&s->service, "egress", e) < 0)
+	if (door_new(s->loop, &opts, &s->door, e) < 0 ||
+	    service_signals(&s->service, s->loop, on_drain, s, e) < 0)
 		return -1;
+	return jail_seal(&jail, &walls, e);
+}
+
+static int serve(struct egress *s, struct err *e)
+{
+	int r = service_listeners(&s->service, "egress", e);
+
+	if (r < 0)
+		return r;
 	if (s->service.n_listeners != 1)
 		return err_set(e, ERR_USAGE, "egress listens on one socket, not on %zu",
 			       s->service.n_listeners);
-	if (door_new(s->loop, &opts, &s->door, e) < 0 ||
-	    door_listen(s->door, TAKE_FD(s->service.listeners[0]), e) < 0 ||
-	    service_signals(&s->service, s->loop, on_drain, s, e) < 0)
+	if (lock_in(s, e) < 0 || door_listen(s->door, TAKE_FD(s->service.listeners[0]), e) < 0)
 		return -1;
 	service_ready(&s->service, "serving");
 	LOG(LOG_INFO, "serving");
