@@ -43,3 +43,42 @@ def test_the_apparmor_profile_is_for_the_warden_where_it_is_installed():
     build = (ROOT / "src/sandbox/meson.build").read_text()
     assert "'creel-warden'" in build and "install_dir : get_option('libexecdir') / 'creel'" in build
     assert "packaging/apparmor/creel /etc/apparmor.d/creel" in (ROOT / "src/sandbox/survey.c").read_text(), "doctor names another file"
+
+
+UNITS = ("creeld.service", "creel-guard.socket", "creel-runner.socket")
+
+
+def unit_text(who, name, bindir):
+    path = ROOT / "packaging/systemd" / who / name
+    return path.read_text() if path.exists() else path.with_name(name + ".in").read_text().replace("@bindir@", str(bindir))
+
+
+@pytest.mark.parametrize("who", ["system", "user"])
+def test_systemd_takes_the_units_as_they_are(who, tmp_path):
+    analyze = shutil.which("systemd-analyze")
+    if not analyze:
+        (pytest.fail if os.environ.get("CREEL_MUST_WORK") else pytest.skip)("needs systemd-analyze")
+    program = tmp_path / "creeld"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
+
+    def verify(change=lambda text: text):
+        for name in UNITS:
+            (tmp_path / name).write_text(change(unit_text(who, name, tmp_path)))
+        done = subprocess.run([analyze, "--man=no", f"--{who}", "verify", *(str(tmp_path / n) for n in UNITS)], capture_output=True, text=True, timeout=60, check=False, env=env)
+        return [line for line in done.stderr.splitlines() if any(n in line for n in UNITS)]
+
+    assert verify() == []
+    assert verify(lambda text: text.replace("KillMode=mixed", "KillMode=mixd")), "the control: nothing is noticed"
+
+
+@pytest.mark.parametrize("who", ["system", "user"])
+def test_the_units_name_their_sockets_as_creeld_wants_them(who):
+    for name in ("guard", "runner"):
+        text = unit_text(who, f"creel-{name}.socket", "/usr/bin")
+        assert f"FileDescriptorName={name}" in text and "Service=creeld.service" in text
+    service = unit_text(who, "creeld.service", "/usr/bin")
+    assert "Type=notify" in service and "Delegate=yes" in service
+    for breaks in ("PrivateUsers=", "ProtectProc=", "RestrictNamespaces=", "SystemCallFilter="):
+        assert not re.search(rf"^{breaks}", service, re.MULTILINE)
