@@ -3,6 +3,7 @@
 #include "server/runner/runner.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "data/json.h"
 
@@ -231,6 +232,22 @@ static void end_stream(struct passing *p, const struct buf *json)
 
 /* ---- one call ---- */
 
+/* The caller gets a word; whoever operates this has to know what was behind it (C30). */
+static void log_failure(struct visit *v, const struct errand_call *c, const struct call_result *r)
+{
+	const struct json_opts jo = { .name = "result", .max_bytes = (size_t)16 << 20 };
+	const struct value *why = NULL;
+	struct value result = { 0 };
+	struct err ignored = { 0 };
+
+	if (r->status != CALL_ERROR)
+		return;
+	if (json_parse(&v->arena, buf_str(&r->json), &jo, &result, &ignored) >= 0)
+		why = value_get(&result, STR("message"));
+	LOG(LOG_WARN, "call failed", KV_STR("request", v->id), KV_STR("tool", c->opts.tool),
+	    KV_Z("error", r->error), KV_STR("why", why && why->kind == VALUE_STR ? why->s : STR("")));
+}
+
 int call_run(struct visit *v, struct errand_call *c, struct call_result *ret, struct err *e)
 {
 	struct worker *w = v->worker;
@@ -247,8 +264,10 @@ int call_run(struct visit *v, struct errand_call *c, struct call_result *ret, st
 	r = session_call(s, &c->opts, ret, e);
 	metrics_down(w->runner->metrics,
 		     (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("running")) });
-	if (r >= 0)
+	if (r >= 0) {
 		count_call(w, c->opts.tool, ret, (clock_mono_ns() - begin) / 1000);
+		log_failure(v, c, ret);
+	}
 	return r;
 }
 

@@ -217,12 +217,13 @@ TEST(a_long_account_of_what_is_missing_is_counted)
 		buf_printf(&b, "'%s':", o->key);
 		if (o->type == TYPE_ENUM)
 			buf_printf(&b, "'%s',", o->def);
+		else if (o->type == TYPE_U64 || o->type == TYPE_SIZE)
+			buf_printf(&b, "%.0f,", o->max < 5000 ? o->max : o->min > 5000 ? o->min : 5000);
 		else
-			buf_puts(&b, o->type == TYPE_U64 || o->type == TYPE_SIZE ? "5000,"
-				     : o->type == TYPE_BOOL                      ? "true,"
-				     : o->type == TYPE_NUM                       ? "1,"
-				     : o->type == TYPE_LIST                      ? "[],"
-										 : "'127.0.0.1:1',");
+			buf_puts(&b, o->type == TYPE_BOOL   ? "true,"
+				     : o->type == TYPE_NUM  ? "1,"
+				     : o->type == TYPE_LIST ? "[],"
+							    : "'127.0.0.1:1',");
 	}
 	buf_putc(&b, '}');
 	use_set(&w, b.p);
