@@ -85,7 +85,7 @@ class Services:
     def start(self, *more, **kw):
         with open(self.log, "ab") as log:
             self.p = subprocess.Popen(self.argv(*more), env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home, **kw)
-        wait_for("the services serve", lambda: "info serving" in self.said() or self.p.poll() is not None)
+        wait_for("the services serve", lambda: "creeld: info serving" in self.said() or self.p.poll() is not None)
         assert self.p.poll() is None, self.said()
         return self
 
