@@ -11,35 +11,10 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("CREEL_BUILD", ROOT / "build/gcc"))
-CREEL = pathlib.Path(os.environ.get("CREEL_BIN", BUILD / "src/cli/creel"))
+from guard_lab import BUILD, CODER, CREEL, HELLO, ORDINARY, WAIT, Answer, wait_for
+
 RUNNER = BUILD / "src/server/runner/creel-runner"
-ORDINARY = 12345
-PAIRS = [("g-coder", "TG_CODER"), ("g-hello", "-100200")]
-WAIT = 60  # seconds until something that has to happen counts as missing
-
-
-def wait_for(what, condition, seconds=WAIT):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"waited in vain: {what}")
-
-
-class Answer:
-    def __init__(self, status, fields, body):
-        self.status, self.fields, self.body = status, fields, body
-
-    @property
-    def json(self):
-        return json.loads(self.body)
-
-    def __repr__(self):
-        return f"{self.status} {self.body[:2000]!r}"
+PAIRS = [CODER, HELLO]
 
 
 class Connection:

@@ -83,9 +83,10 @@ class Services:
                 "-e", f"serve.guard=127.0.0.1:{self.port}", "-e", f"mounts.workspace.root={self.dir / 'w'}", *self.options, *more]
 
     def start(self, *more, **kw):
+        before = self.said().count("creeld: info serving") if self.log.exists() else 0
         with open(self.log, "ab") as log:
             self.p = subprocess.Popen(self.argv(*more), env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home, **kw)
-        wait_for("the services serve", lambda: "creeld: info serving" in self.said() or self.p.poll() is not None)
+        wait_for("the services serve", lambda: self.said().count("creeld: info serving") > before or self.p.poll() is not None)
         assert self.p.poll() is None, self.said()
         return self
 
