@@ -75,6 +75,7 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 		r = name_private_dir(ret, e);
 	if (r >= 0)
 		r = limits_find(in->decision, &ret->limits, e);
+	ret->limits.stays = true; /* one call of many, and the warden serves the next */
 	p.private_dir = str_z(ret->private_dir);
 	if (r >= 0)
 		r = profile_make(&p, a, diags, &ret->profile, e);

@@ -54,6 +54,12 @@ struct setup_end {
 	struct str out, err;
 };
 
+/* How often the sandbox ran into its limits, when that was counted last. */
+struct limits_seen {
+	uint64_t oom_kills, pids_refused;
+	uint64_t looked_ms; /* monotonic; 0 = never */
+};
+
 struct session {
 	struct engine *engine;
 	struct arena arena; /* as long as the session */
@@ -90,8 +96,7 @@ struct session {
 	bool for_one; /* ends with the call: scope job */
 	bool warn;    /* its walls have changed, and it goes on for a while */
 	uint64_t warn_until_ms;
-	uint64_t oom_seen;      /* kills for memory in it, when they were counted last */
-	uint64_t oom_looked_ms; /* monotonic; 0 = never */
+	struct limits_seen seen;
 };
 
 /* session.c */
@@ -107,11 +112,12 @@ struct session_hand {
 	struct buf made_for;
 	struct digest digest;
 	bool kept, on_host, for_one, warn;
-	uint64_t warn_until_ms, oom_seen, oom_looked_ms;
+	uint64_t warn_until_ms;
+	struct limits_seen seen;
 };
 void session_put_aside(struct session *s, struct session_hand *h);
 void session_take_up(struct session *s, struct session_hand *h);
-void session_count_oom(struct session *s);
+void session_count_limits(struct session *s);
 void session_request(const struct session *s, struct request *ret);
 
 /* session_kept.c: found in the registry, or made there */

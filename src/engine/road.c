@@ -18,7 +18,7 @@
 
 #define ARGUMENTS_MAX ((size_t)64 << 20)
 #define GRACE_MS 2000u
-#define OOM_LOOK_MS 1000u /* a count older than that may have calls of others in it */
+#define LIMITS_LOOK_MS 1000u /* a count older than that may have calls of others in it */
 
 struct trip {
 	struct session *s;
@@ -352,24 +352,33 @@ static int run_tool(struct trip *t, struct err *e)
 	return r;
 }
 
-/* Who was ended for its memory was ended by the cgroup; only that tells, and it counts for the sandbox as a whole. */
+/* A program that was not well may have had too little of something: only the cgroup tells, and it counts for the sandbox as a whole. */
 static void look_for_limits(struct trip *t)
 {
 	const struct tool_end *end = &t->programs.end;
-	uint64_t before = t->s->oom_seen;
+	const struct limits_seen before = t->s->seen;
+	const bool failed =
+		end->end.reason == BOX_SIGNALED || (end->end.reason == BOX_EXITED && end->end.value != 0);
 
-	if (!end->ran || end->end.reason != BOX_SIGNALED || end->end.value != SIGKILL || t->s->on_host)
+	if (!end->ran || !failed || t->s->on_host)
 		return;
-	session_count_oom(t->s);
-	if (t->s->oom_seen <= before)
-		return;
-	add_denial(t, (struct denial){ .operation = "allocate",
-				       .object = STR("memory"),
-				       .verdict = "killed",
-				       .rule = STR("limits.memory"),
-				       .layer = "cgroup",
-				       .hint = STR("limits.memory allows more"),
-				       .count = t->s->oom_seen - before });
+	session_count_limits(t->s);
+	if (t->s->seen.oom_kills > before.oom_kills)
+		add_denial(t, (struct denial){ .operation = "allocate",
+					       .object = STR("memory"),
+					       .verdict = "killed",
+					       .rule = STR("limits.memory"),
+					       .layer = "cgroup",
+					       .hint = STR("limits.memory allows more"),
+					       .count = t->s->seen.oom_kills - before.oom_kills });
+	if (t->s->seen.pids_refused > before.pids_refused)
+		add_denial(t, (struct denial){ .operation = "fork",
+					       .object = STR("a process or thread"),
+					       .verdict = "refused",
+					       .rule = STR("limits.pids"),
+					       .layer = "cgroup",
+					       .hint = STR("limits.pids allows more"),
+					       .count = t->s->seen.pids_refused - before.pids_refused });
 }
 
 /* Which programs there were, and how they ended, is the tool's to say; what that means for the call is said here. */
@@ -458,8 +467,8 @@ static int run_in_place(struct trip *t)
 	if (t->o->allowed)
 		t->o->allowed(t->o->ctx);
 	warn_first(t);
-	if (!t->s->on_host && clock_mono_ms() - t->s->oom_looked_ms >= OOM_LOOK_MS)
-		session_count_oom(t->s);
+	if (!t->s->on_host && clock_mono_ms() - t->s->seen.looked_ms >= LIMITS_LOOK_MS)
+		session_count_limits(t->s);
 	r = run_tool(t, e);
 	judge(t, r);
 	if (way >= 0)

@@ -183,7 +183,7 @@ void session_let_go(struct session *s)
 	s->kept = s->on_host = s->for_one = s->warn = false;
 	s->digest = (struct digest){ 0 };
 	s->made_for.n = 0;
-	s->oom_seen = s->oom_looked_ms = 0;
+	s->seen = (struct limits_seen){ 0 };
 }
 
 void session_put_aside(struct session *s, struct session_hand *h)
@@ -196,8 +196,7 @@ void session_put_aside(struct session *s, struct session_hand *h)
 				    .for_one = s->for_one,
 				    .warn = s->warn,
 				    .warn_until_ms = s->warn_until_ms,
-				    .oom_seen = s->oom_seen,
-				    .oom_looked_ms = s->oom_looked_ms };
+				    .seen = s->seen };
 	memcpy(h->key, s->key, sizeof(h->key));
 	s->box = NULL;
 	buf_init(&s->made_for, 1 << 20);
@@ -216,8 +215,7 @@ void session_take_up(struct session *s, struct session_hand *h)
 	s->for_one = h->for_one;
 	s->warn = h->warn;
 	s->warn_until_ms = h->warn_until_ms;
-	s->oom_seen = h->oom_seen;
-	s->oom_looked_ms = h->oom_looked_ms;
+	s->seen = h->seen;
 	memcpy(s->key, h->key, sizeof(s->key));
 }
 
@@ -227,14 +225,16 @@ struct str session_host_dir(const struct session *s, const struct decision *d)
 }
 
 /* Asks the sandbox, so not for every call. One that does not answer has not changed. */
-void session_count_oom(struct session *s)
+void session_count_limits(struct session *s)
 {
 	struct box_stat st;
 	struct err ignored = { 0 };
 
-	s->oom_looked_ms = clock_mono_ms();
-	if (s->box && s->box->ops->stat(s->box, &st, &ignored) >= 0)
-		s->oom_seen = st.oom_kills;
+	s->seen.looked_ms = clock_mono_ms();
+	if (s->box && s->box->ops->stat(s->box, &st, &ignored) >= 0) {
+		s->seen.oom_kills = st.oom_kills;
+		s->seen.pids_refused = st.pids_refused;
+	}
 }
 
 /* What is said while nobody waits is that it has ended, or nothing. */
@@ -309,8 +309,8 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	if (r < 0)
 		return r;
 	/* One that is new has counted nothing, unless it was set up. */
-	if (s->oom_looked_ms == 0 && !d->limits.run_setup)
-		s->oom_looked_ms = clock_mono_ms();
+	if (s->seen.looked_ms == 0 && !d->limits.run_setup)
+		s->seen.looked_ms = clock_mono_ms();
 	s->on_host = d->place.place == PLACE_HOST;
 	s->for_one = in.passing;
 	(void)snprintf(s->key, sizeof(s->key), "%.*s", (int)d->place.key.n, d->place.key.p);

@@ -314,8 +314,9 @@ static int reach(struct making *m, struct err *e)
 	int r = kept_open(str_z(m->dir), &m->s->box, e);
 
 	if (r >= 0 && m->s->box->ops->stat(m->s->box, &st, e) >= 0) {
-		m->s->oom_seen = st.oom_kills;
-		m->s->oom_looked_ms = clock_mono_ms();
+		m->s->seen = (struct limits_seen){ .oom_kills = st.oom_kills,
+						   .pids_refused = st.pids_refused,
+						   .looked_ms = clock_mono_ms() };
 		return 1;
 	}
 	if (r < 0 && e->kind != ERR_NOTFOUND)

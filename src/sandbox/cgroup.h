@@ -21,6 +21,7 @@ struct cgroup_limits {
 	unsigned must; /* asked for by policy or flag: missing = refuse */
 	uint64_t memory, pids;
 	double cpus;
+	bool stays; /* what takes too much memory ends, and not everything in the group with it */
 };
 
 enum cgroup_version { CGROUP_NONE = 0, CGROUP_V1, CGROUP_V2 };

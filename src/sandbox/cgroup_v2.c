@@ -113,7 +113,8 @@ static unsigned set_limits(const char *dir, const struct cgroup_limits *l)
 
 	if (l->memory && cgroup_put_u64(dir, "memory.max", l->memory) == 0) {
 		(void)cgroup_put(dir, "memory.swap.max", "0");
-		(void)cgroup_put(dir, "memory.oom.group", "1");
+		if (!l->stays)
+			(void)cgroup_put(dir, "memory.oom.group", "1");
 		have |= CGROUP_MEMORY;
 	}
 	if (l->pids && cgroup_put_u64(dir, "pids.max", l->pids) == 0)

@@ -13,6 +13,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREEL = pathlib.Path(os.environ.get("CREEL_BIN", ROOT / "build/main/src/cli/creel"))
 ORDINARY = 12345  # a user that exists in no passwd
+DELEGATED = os.environ.get("CREEL_TEST_CGROUP")  # a cgroup v2 directory that this user has been given
+ENTER = 'echo $$ >"$0/session/cgroup.procs" && exec "$@"'
+PATIENCE = float(os.environ.get("CREEL_TEST_PATIENCE", "1"))  # of everything that waits: an emulated processor is slow
 
 
 class Result:
@@ -95,13 +98,15 @@ class Sessions(Creel):
 
     def argv(self, *args):
         become = ["setpriv", "--reuid", str(self.uid), "--regid", str(self.uid), "--clear-groups"] if self.uid != os.getuid() else []
+        if become and DELEGATED:
+            become = ["sh", "-c", ENTER, DELEGATED, *become]
         return [*become, str(CREEL), "--state-dir", str(self.state), *map(str, args)]
 
     def __call__(self, *args, env=None, status=None, cwd=None, **kw):
         if "input" not in kw:
             kw.setdefault("stdin", subprocess.DEVNULL)
         kw.setdefault("text", True)
-        done = subprocess.run(self.argv(*args), capture_output=True, timeout=60, check=False, env={**self.env, **(env or {})},
+        done = subprocess.run(self.argv(*args), capture_output=True, timeout=60 * PATIENCE, check=False, env={**self.env, **(env or {})},
                               cwd=cwd or self.cwd, **kw)
         result = Result(done)
         if status is not None:
@@ -140,7 +145,7 @@ def skip(why):
 
 def wait_until(what, seconds=10.0):
     """True as soon as what() is; False after so long."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while not what():
         if time.monotonic() > end:
             return False

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from conftest import wait_until
+from conftest import skip, wait_until
 
 PATCH = """*** Begin Patch
 *** Update File: a.txt
@@ -320,3 +320,18 @@ def test_list_tells_the_memory_of_a_sandbox_and_who_counted_it(sessions):
     assert column.startswith("~") is (box["memory_of"] == "processes") and column != "-"
     told = sessions("inspect", "--session", "agent:main:test", "--json", status=0).json
     assert told["memory_of"] == box["memory_of"]
+
+
+def test_a_call_that_ran_into_a_limit_says_which(anybody):
+    """The cgroup counted it; what the program said of it may be anything."""
+    if anybody.uid != 0:
+        skip("limits need a cgroup, and an ordinary user may have none")
+    forks = "import os, sys, time\nfor i in range(100):\n    try:\n        pid = os.fork()\n    except OSError:\n        sys.exit(3)\n    if pid == 0:\n        time.sleep(60)"
+
+    def rules(code, status):
+        got = anybody("call", "--sandbox", "light", "--pids", "32", "--memory", "64m", "exec", "--", "python3", "-c", code, status=status).json
+        return {(d["rule"], d["verdict"]) for d in got["denials"]}
+
+    assert rules(forks, 3) == {("limits.pids", "refused")}
+    assert rules("b = bytearray(200 << 20)", 137) == {("limits.memory", "killed")}
+    assert rules("raise SystemExit(3)", 3) == set()

@@ -122,6 +122,21 @@ static void check_below(const char *dir, const char *parent)
 	CHECK_CASE(strncmp(dir, want, strlen(want)) == 0, "'%s' is not below '%s'", dir, want);
 }
 
+TEST(cgroup_v2_that_stays_does_not_end_as_a_whole)
+{
+	struct cgroup_host h = new_tree("0::/\n");
+	struct cgroup_limits l = all;
+	struct cgroup c = CGROUP_EMPTY;
+	struct err e = { 0 };
+
+	l.stays = true;
+	add_v2("", "cpu memory pids\n");
+	assert_int_equal(cgroup_new_on(&h, &l, STR(""), &c, &e), 0);
+	check_file(c.dir[0], "memory.max", "67108864");
+	check_file(c.dir[0], "memory.oom.group", "");
+	cgroup_done(&c);
+}
+
 TEST(cgroup_v2_is_made_in_our_own_group)
 {
 	struct cgroup_host h = new_tree("0::/user.slice/me\n");
