@@ -2,6 +2,7 @@
 #include "daemon/parent.h"
 
 #include "identity/tokens.h"
+#include "sandbox/cgroup.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
 {
 	struct service *first = calloc(1, sizeof(*first));
 	static struct parent p;
+	struct cgroup group = CGROUP_EMPTY;
 	struct err e = { 0 };
 	int r, status;
 
@@ -166,8 +168,12 @@ int main(int argc, char **argv)
 	if (r >= 0 && first->args.check) {
 		LOG(LOG_INFO, "the configuration and the tokens are fit to serve with");
 	} else if (r >= 0) {
+		/* Limits of sandboxes are groups below ours, which a group that has processes cannot have. */
+		if (cgroup_settle(&group))
+			LOG(LOG_INFO, "sandboxes have their cgroups beside ours", KV_Z("ours", group.aside));
 		r = serve(&p, &e);
 		end(&p);
+		cgroup_done(&group);
 	}
 	status = service_end(p.s, r, &e);
 	free(p.s);

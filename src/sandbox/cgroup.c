@@ -287,6 +287,12 @@ bool cgroup_v2_possible(void)
 	return cgroup_v2_may(&host);
 }
 
+bool cgroup_settle(struct cgroup *ret)
+{
+	*ret = CGROUP_EMPTY;
+	return cgroup_v2_settle(&host, ret);
+}
+
 int cgroup_new(const struct cgroup_limits *l, struct str parent, struct cgroup *ret, struct err *e)
 {
 	return cgroup_new_on(&host, l, parent, ret, e);

@@ -61,6 +61,12 @@ void cgroup_stat(const struct cgroup *c, struct cgroup_stat *ret);
 void cgroup_done(struct cgroup *c);
 #define _cleanup_cgroup_ _cleanup_(cgroup_done)
 
+/*
+ * For one that starts others and stays: when it is alone in a v2 group of its own, as a service with Delegate=yes is at first, it goes into
+ * a group below, and groups with limits can be made beside. False: it stays where it is. cgroup_done() goes back, if nobody is left there.
+ */
+bool cgroup_settle(struct cgroup *ret);
+
 /* Whether cgroup v2 may have a place for us: it has limits to give, and some group above us can be written to. */
 bool cgroup_v2_possible(void);
 

@@ -28,5 +28,6 @@ bool cgroup_v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, 
 		    unsigned *seen);
 int cgroup_v2_below(const struct cgroup_host *h, const struct cgroup_limits *l, struct str parent,
 		    struct cgroup *c, struct err *e);
+bool cgroup_v2_settle(const struct cgroup_host *h, struct cgroup *c);
 /* Back to where we were, when we had made room for it. */
 void cgroup_v2_return(const struct cgroup *c);

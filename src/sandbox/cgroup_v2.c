@@ -206,6 +206,16 @@ static bool step_aside(const struct cgroup_host *h, const char *dir, struct cgro
 	return false;
 }
 
+bool cgroup_v2_settle(const struct cgroup_host *h, struct cgroup *c)
+{
+	char root[CGROUP_PATH_MAX / 4], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX];
+
+	if (v2_root(h, root, sizeof(root)) < 0 || cgroup_own(h, "", own, sizeof(own)) < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s%s", root, own[1] ? own : "");
+	return step_aside(h, path, c);
+}
+
 void cgroup_v2_return(const struct cgroup *c)
 {
 	char dir[CGROUP_PATH_MAX], *slash;

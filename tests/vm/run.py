@@ -23,7 +23,8 @@ POLL_S = 0.2
 COMMAND_LINE = ("console=ttyS0 panic=-1 reboot=t cgroup_no_v1=all mitigations=off no_timer_check random.trust_cpu=1 "
                 "tsc=reliable loglevel=3 audit=0 selinux=0")
 BUILT = {"CREEL_BIN": "/creel/build/src/cli/creel", "CREEL_MUST_WORK": "1", "CREEL_TEST_PATIENCE": "8"}
-PROGRAMS = ["cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk", "engine/libcreel.so.0"]
+PROGRAMS = ["cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk", "engine/libcreel.so.0",
+            "daemon/creeld", "server/guard/creel-guard", "server/runner/creel-runner", "server/egress/creel-egress"]
 GIVEN = {**BUILT, "CREEL_TEST_CGROUP": "/sys/fs/cgroup/delegated"}
 
 
@@ -45,6 +46,7 @@ PARTS = [
     part("ipc", "tests/escape/test_ipc.py", "light"),
     part("sessions", "tests/cli/test_sessions.py", "user and (leaves or background or written or killed or lost or many_processes or list_tells)"),
     part("calls", "tests/vm/test_calls.py"),
+    part("services", "tests/vm/test_services.py", env=BUILT),
 ]
 
 
@@ -65,7 +67,7 @@ def write_archive(path, kernel, build, parts):
     attacks = [p for p in (build / "tests/escape").iterdir() if p.is_file() and p.stat().st_mode & 0o100]
     built = [*(build / "src" / p for p in PROGRAMS), *attacks]
     programs = {f"/creel/build/{p.relative_to(build)}": p.resolve() for p in built}
-    trees = {f"/creel/tests/{d}": ROOT / "tests" / d for d in ("escape", "cli", "vm")}
+    trees = {f"/creel/tests/{d}": ROOT / "tests" / d for d in ("escape", "cli", "api", "vm")}
     extra = {f"/creel/modules/{i}-{name}": data for i, name in enumerate(NEEDED_MODULES)
              if (data := module_file(kernel / "lib/modules", name))}
     extra["/creel/plan.json"] = json.dumps(parts)
