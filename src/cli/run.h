@@ -51,6 +51,7 @@ struct run {
 	int signals;         /* signalfd; FD_NONE = not blocked yet */
 	sigset_t before;     /* the mask that we were started with */
 	bool begun;          /* box waits for its plan: run_begin.c */
+	bool waits;          /* and before that for its groups */
 	struct relay *relay; /* NULL: the streams are the caller's own */
 	bool ended;          /* pid 1 has said its last word: nothing in the sandbox lives any more */
 	bool tried;          /* a sandbox was asked for, and not only its plan */

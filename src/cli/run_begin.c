@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What can be begun before anything is decided. Making namespaces takes as long as reading the configuration and asking policy, so
- * the warden does the one while we do the other. Until it has a plan it holds nothing and runs nothing; when the answer is no, or
- * the host, it ends.
+ * the warden does the one while we do the other. Where it has to be born in a group, it is only executed, and makes them while we make
+ * its plan. Until it has a plan it holds nothing and runs nothing; when the answer is no, or the host, it ends.
  */
 #include "cli/run.h"
 
@@ -45,12 +45,18 @@ int run_open_signals(struct run *r, struct err *e)
 	return r->signals < 0 ? err_sys(e, errno, "signalfd") : 0;
 }
 
-/* A sandbox that has to be born in a group, or needs other streams than ours, is not begun before that is known. */
+/* One that needs other streams than ours is not begun before that is known. */
 static bool may_begin(const struct cli *cli)
 {
-	return !cli->plan && !cli->no_sandbox && !cli->memory.has && !cli->pids.has && !cli->cpus.has &&
-	       !cli->cgroup_parent.has && !cli->output_limit.has && !cli->backend.has && !isatty(0) &&
-	       !isatty(1) && !isatty(2) && !cgroup_v2_possible();
+	return !cli->plan && !cli->no_sandbox && !cli->output_limit.has && !cli->backend.has && !isatty(0) &&
+	       !isatty(1) && !isatty(2);
+}
+
+/* Of v1, there are groups for limits that somebody named; they are entered, not born in. */
+static bool may_have_group(const struct cli *cli)
+{
+	return cli->memory.has || cli->pids.has || cli->cpus.has || cli->cgroup_parent.has ||
+	       cgroup_v2_possible();
 }
 
 /* Whatever goes wrong here will go wrong again, and be told, when the sandbox is really asked for. */
@@ -63,14 +69,17 @@ void run_begin(struct run *r)
 	if (!may_begin(r->cli) || run_open_signals(r, &ignored) < 0 ||
 	    sandbox_open_warden(&warden, &ignored) < 0)
 		return;
-	r->begun = sandbox_spawn(warden, &io, false, &r->box, &ignored) >= 0;
+	r->waits = may_have_group(r->cli);
+	r->begun = sandbox_spawn(warden, &io, r->waits, &r->box, &ignored) >= 0;
 }
 
 void run_abandon(struct run *r)
 {
-	if (r->begun)
+	if (r->begun) {
 		sandbox_done(&r->box);
-	r->begun = false;
+		cgroup_done(&r->cgroup);
+	}
+	r->begun = r->waits = false;
 }
 
 /*

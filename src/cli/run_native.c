@@ -422,8 +422,9 @@ static int make_groups(struct run *r, struct err *e)
 	const struct cgroup_heir heir = { .tell = sandbox_tell_group,
 					  .ctx = &r->box,
 					  .pid = r->box.warden.pid };
+	int rc = limits_hold_for(&heir, r->decision, &r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
 
-	return limits_hold_for(&heir, r->decision, &r->limits, r->cli->cgroup_parent.text, &r->cgroup, e);
+	return rc < 0 ? rc : sandbox_tell_birth(&r->box, &r->cgroup, e);
 }
 
 static int start(struct run *r, struct err *e)
@@ -432,19 +433,16 @@ static int start(struct run *r, struct err *e)
 	/* A stream that is a terminal inside is not given at all: ours never goes in. */
 	const unsigned own = r->no_stdio ? 7 : r->profile.tty.streams;
 	struct sandbox_stdio io = { own & 1 ? -1 : 0, own & 2 ? -1 : 1, own & 4 ? -1 : 2 };
-	/* What was begun was begun because v2 has no place for us; v1 is for limits that somebody named. */
-	const bool grouped = !r->begun || r->limits.must;
 	int rc = r->decision->limits.output ? open_relay(r, &io, e) : 0;
 
-	/* Begun without a group, and with our own streams. */
-	if (r->begun && (grouped || r->relay || own)) {
-		sandbox_done(&r->box);
-		r->begun = false;
+	/* Begun with our own streams, and perhaps without a group although the configuration names limits. */
+	if (r->begun && ((r->limits.must && !r->waits) || r->relay || own))
+		run_abandon(r);
+	if (rc >= 0 && !r->begun) {
+		rc = spawn(r, &io, true, e);
+		if (rc >= 0)
+			rc = make_groups(r, e);
 	}
-	if (rc >= 0 && !r->begun)
-		rc = spawn(r, &io, grouped, e);
-	if (rc >= 0 && grouped)
-		rc = make_groups(r, e);
 	if (rc < 0)
 		return rc;
 	init_plan(r, &plan);
@@ -464,6 +462,8 @@ int run_native(struct run *r, struct err *e)
 	r->tried = true;
 	if (r->cli->verbose)
 		run_tell_decided(r);
+	if (rc >= 0 && r->begun && r->waits)
+		rc = make_groups(r, e);
 	if (rc >= 0)
 		rc = make_profile(r, e);
 	if (rc >= 0)

@@ -218,14 +218,23 @@ static int write_plan(struct sandbox *s, struct str plan, struct err *e)
 	return r < 0 ? err_sys(e, -r, "write the plan") : 0;
 }
 
+int sandbox_tell_birth(struct sandbox *s, const struct cgroup *cgroup, struct err *e)
+{
+	int r = s->born || cgroup->version != CGROUP_V2 ? 0 : tell_group(s, GROUP_BORN, cgroup->dir[0]);
+
+	s->born = cgroup->version == CGROUP_V2;
+	return r < 0 ? err_sys(e, -r, "start the sandbox in its cgroup") : 0;
+}
+
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
 	int r = told(proc_begun(&s->begun, &s->warden), e);
 
+	if (r >= 0)
+		r = sandbox_tell_birth(s, cgroup, e);
 	if (r < 0)
 		return r;
-	r = cgroup->version == CGROUP_V2 ? tell_group(s, GROUP_BORN, cgroup->dir[0])
-					 : cgroup_add(cgroup, s->warden.pid);
+	r = cgroup->version == CGROUP_V2 ? 0 : cgroup_add(cgroup, s->warden.pid);
 	/* Before the seal: a sealed plan is carried out. */
 	if (r < 0)
 		return err_sys(e, -r, "move the sandbox into its cgroup");

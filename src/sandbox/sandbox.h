@@ -24,6 +24,7 @@ struct sandbox {
 	int plan, go; /* until it has its plan */
 	/* Until then the warden may still be on its way to execve(), and read these: a sandbox stays where it is. */
 	struct proc_start *begun;
+	bool born; /* it was told which group pid 1 is born in */
 	int fds[6];
 	char *argv[3];
 };
@@ -54,6 +55,8 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, str
 		  struct err *e);
 /* To one that waits: this group is about to be made. It removes it when we are killed. For struct cgroup_heir. */
 int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir);
+/* To one that waits: no other group will be made, and this one of v2 has its limits; it may be born. sandbox_go() says so, unless it was said before. */
+int sandbox_tell_birth(struct sandbox *s, const struct cgroup *cgroup, struct err *e);
 /* Gives it the plan: it starts, or could not be executed. With a cgroup only one that waits, and has been told of it. */
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
 /* All of it, with a cgroup that is there already. */

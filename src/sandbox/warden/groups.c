@@ -13,32 +13,6 @@
 
 SPARSE(0) static char records[GROUP_RECORDS_MAX];
 
-/* Up to the end of the pipe, which says that the plan is there. A record that was cut off is of a group that was not made. */
-static long hear(struct warden *w)
-{
-	size_t n = 0;
-	long r;
-
-	do {
-		r = SYS3(read, WARDEN_FD_GO, records + n, sizeof(records) - n);
-		if (r > 0)
-			n += (size_t)r;
-	} while (r == -EINTR || (r > 0 && n < sizeof(records)));
-	if (n == sizeof(records))
-		r = -E2BIG;
-	while (n && records[n - 1])
-		n--;
-	w->groups = (struct group_records){ .p = records, .n = n };
-	return r;
-}
-
-long groups_wait(struct warden *w)
-{
-	long r = hear(w);
-
-	return r < 0 ? r : plan_wait(w);
-}
-
 /* The path of the record at *at, and its kind; NULL at the end. */
 static const char *next(const struct group_records *g, size_t *at, char *kind)
 {
@@ -52,7 +26,7 @@ static const char *next(const struct group_records *g, size_t *at, char *kind)
 	return path;
 }
 
-long groups_open_birth(const struct warden *w)
+static const char *birth(const struct warden *w)
 {
 	const char *path;
 	size_t at = 0;
@@ -60,8 +34,48 @@ long groups_open_birth(const struct warden *w)
 
 	while ((path = next(&w->groups, &at, &kind)))
 		if (kind == GROUP_BORN)
-			return SYS4(openat, AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-	return -ENOENT;
+			return path;
+	return NULL;
+}
+
+/* Of whole records: one that was cut off is of a group that was not made. */
+static void take(struct warden *w, size_t n)
+{
+	while (n && records[n - 1])
+		n--;
+	w->groups = (struct group_records){ .p = records, .n = n };
+}
+
+/* 1 = pid 1 can be born, and nothing follows but the end; 0 = the end of the pipe, which says that the plan is there. */
+static long hear(struct warden *w)
+{
+	size_t n = 0;
+	long r;
+
+	do {
+		r = SYS3(read, WARDEN_FD_GO, records + n, sizeof(records) - n);
+		if (r > 0)
+			n += (size_t)r;
+		take(w, n);
+		if (r > 0 && birth(w))
+			return 1;
+	} while (r == -EINTR || (r > 0 && n < sizeof(records)));
+	return n == sizeof(records) ? -E2BIG : r;
+}
+
+long groups_wait(struct warden *w)
+{
+	long r = hear(w);
+
+	return r ? (r < 0 ? r : 0) : plan_wait(w);
+}
+
+long groups_open_birth(const struct warden *w)
+{
+	const char *path = birth(w);
+
+	return path ? SYS4(openat, AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+		    : -ENOENT;
 }
 
 /* Only in a v1 group are we ourselves: its parent takes us back. */
