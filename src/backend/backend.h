@@ -50,7 +50,8 @@ struct box_end {
 	enum box_reason reason;
 	int value;
 	uint64_t wall_us, user_us, sys_us, peak_kib;
-	uint32_t left; /* processes of the call that could not be ended */
+	uint32_t left;  /* processes of the call that could not be ended */
+	uint32_t ended; /* those that it had left running, or that ran on, and were ended with it */
 };
 
 enum box_event_kind {

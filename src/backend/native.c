@@ -153,7 +153,8 @@ static void end_of(const struct serve_event *ev, struct box_end *ret)
 				 .user_us = ev->user_us,
 				 .sys_us = ev->sys_us,
 				 .peak_kib = ev->max_rss_kb,
-				 .left = ev->left };
+				 .left = ev->left,
+				 .ended = ev->ended };
 }
 
 /* True when it is something that whoever has the box wants to hear. */

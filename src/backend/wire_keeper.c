@@ -210,7 +210,8 @@ struct keeper_end keeper_put_end(const struct box_end *e)
 				    .user_us = e->user_us,
 				    .sys_us = e->sys_us,
 				    .peak_kib = e->peak_kib,
-				    .left = e->left };
+				    .left = e->left,
+				    .ended = e->ended };
 }
 
 void keeper_get_end(const struct keeper_end *w, struct box_end *ret)
@@ -221,7 +222,8 @@ void keeper_get_end(const struct keeper_end *w, struct box_end *ret)
 				 .user_us = w->user_us,
 				 .sys_us = w->sys_us,
 				 .peak_kib = w->peak_kib,
-				 .left = w->left };
+				 .left = w->left,
+				 .ended = w->ended };
 }
 
 struct keeper_job keeper_put_job(const struct jobs_info *i, uint32_t number)

@@ -71,7 +71,7 @@ struct keeper_end {
 	uint32_t reason;
 	int32_t value;
 	uint64_t wall_us, user_us, sys_us, peak_kib;
-	uint32_t left, pad;
+	uint32_t left, ended;
 };
 
 struct keeper_event {

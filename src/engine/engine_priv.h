@@ -167,9 +167,10 @@ struct outcome {
 	struct str tool, request_id;
 	enum call_status status;
 	int exit;
-	const char *reason; /* a literal */
-	struct str members; /* the tool's own: JSON members without braces, may be empty */
-	const char *error;  /* a stable word, or NULL */
+	const char *reason;            /* a literal */
+	struct str members;            /* the tool's own: JSON members without braces, may be empty */
+	bool says_end, says_artifacts; /* they are among the members: tools/tool.h */
+	const char *error;             /* a stable word, or NULL */
 	struct err err;
 	uint64_t duration_ms;
 	bool has_usage;

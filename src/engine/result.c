@@ -52,6 +52,22 @@ static void put_sandbox(const struct session *s, const struct decision *d, struc
 		jsonw_knull(w, "walls");
 }
 
+/* Whoever typed `server &` should not have to find out why nothing answers. */
+static void put_left_running(const struct outcome *o, struct jsonw *w)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	if (!o->has_usage || o->end.ended == 0 ||
+	    (o->end.reason != BOX_EXITED && o->end.reason != BOX_SIGNALED))
+		return;
+	buf_init(&text, 256);
+	buf_printf(
+		&text,
+		"%u process%s that the command left running %s ended with it; with background=true it goes on",
+		o->end.ended, o->end.ended == 1 ? "" : "es", o->end.ended == 1 ? "was" : "were");
+	jsonw_str(w, buf_str(&text));
+}
+
 static void put_warnings(const struct session *s, const struct outcome *o, struct jsonw *w)
 {
 	const char *aside = s->engine->registry ? registry_set_aside(s->engine->registry) : NULL;
@@ -95,6 +111,7 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	}
 	for (size_t i = 0; o->d && i < o->d->n_warnings; i++)
 		put_words(s, w, o->d->warnings[i].text);
+	put_left_running(o, w);
 	jsonw_arr_end(w);
 }
 
@@ -159,15 +176,18 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 	jsonw_kbool(&w, "ok", o->status == CALL_OK || o->status == CALL_VERDICT);
 	jsonw_kstr(&w, "tool", o->d && o->d->tool.name.n ? o->d->tool.name : o->tool);
 	/* How a program ended is in the tool's own words. */
-	if (!ran || !memmem(o->members.p, o->members.n, "\"reason\":", 9))
+	if (!ran || !o->says_end) {
 		jsonw_kz(&w, "reason", o->reason);
+		jsonw_key(&w, STR("exit"));
+		jsonw_i64(&w, o->exit);
+	}
 	if (ran && o->members.n) {
 		buf_putc(out, ',');
 		buf_put(out, o->members);
 	}
-	if (!ran) {
-		jsonw_key(&w, STR("exit"));
-		jsonw_i64(&w, o->exit);
+	if (!ran || !o->says_artifacts) {
+		jsonw_karr(&w, "artifacts");
+		jsonw_arr_end(&w);
 	}
 	if (o->status == CALL_VERDICT)
 		jsonw_kz(&w, "verdict", "allow");

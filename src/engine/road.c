@@ -347,6 +347,8 @@ static int run_tool(struct trip *t, struct err *e)
 	jsonw_obj(&w);
 	r = tools_run(t->tool, &x, &t->args, &w, e);
 	jsonw_obj_end(&w);
+	t->out.says_end = x.says_end;
+	t->out.says_artifacts = x.says_artifacts;
 	if (r >= 0 && t->members.failed)
 		return err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", RESULT_MAX);
 	return r;

@@ -15,6 +15,17 @@
 #define UNMAPPED_UID 65534u /* root of the host, seen from a container */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
+/* Whatever the umask says: a sandbox that is another user has to pass through. */
+static int make_passable(const char *path, struct err *e)
+{
+	_cleanup_close_ int fd = FD_NONE;
+
+	if (mkdir(path, 0711) < 0)
+		return errno == EEXIST ? 0 : err_sys(e, errno, "create '%s'", path);
+	fd = open(path, DIR_FLAGS);
+	return fd < 0 || fchmod(fd, 0711) < 0 ? err_sys(e, errno, "create '%s'", path) : 0;
+}
+
 static int make_above(char *path, struct err *e)
 {
 	for (char *at = path + 1; *at; at++) {
@@ -23,7 +34,7 @@ static int make_above(char *path, struct err *e)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		r = mkdir(path, 0711) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", path) : 0;
+		r = make_passable(path, e);
 		*at = '/';
 		if (r < 0)
 			return r;

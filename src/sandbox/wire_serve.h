@@ -99,6 +99,7 @@ struct serve_event {
 	uint32_t reason;
 	uint32_t left; /* processes of the call that could not be ended, in two seconds */
 	uint64_t wall_us, user_us, sys_us, max_rss_kb;
+	uint32_t ended, pad; /* processes of the call that were ended with it */
 };
 
 struct serve_item {

@@ -295,6 +295,20 @@ static int carry_out(struct applying *ap)
 	return r < 0 ? take_all_back(ap, r) : 0;
 }
 
+/* What is there now because of it. */
+static void say_artifacts(const struct applying *ap, struct jsonw *w)
+{
+	jsonw_karr(w, "artifacts");
+	for (size_t i = 0; i < ap->n; i++) {
+		const struct change *c = &ap->v[i];
+
+		if (c->f->op != PATCH_DELETE)
+			tools_put_artifact(w, c->to ? c->f->to : c->f->path, "file");
+	}
+	jsonw_arr_end(w);
+	ap->x->says_artifacts = true;
+}
+
 static void put_result(const struct applying *ap, struct jsonw *w)
 {
 	static const char *const names[] = {
@@ -315,6 +329,7 @@ static void put_result(const struct applying *ap, struct jsonw *w)
 		jsonw_obj_end(w);
 	}
 	jsonw_arr_end(w);
+	say_artifacts(ap, w);
 }
 
 int tool_apply_patch(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)

@@ -57,6 +57,16 @@ void background_put_info(struct jsonw *w, const struct jobs_info *info)
 	}
 }
 
+void background_say_info(struct tool_ctx *x, struct jsonw *w, const struct jobs_info *info)
+{
+	background_put_info(w, info);
+	if (info->running) {
+		jsonw_knull(w, "exit");
+		jsonw_kz(w, "reason", "running");
+	}
+	x->says_end = true;
+}
+
 /* ---- start ---- */
 
 struct watch {
@@ -201,7 +211,7 @@ static void put_ended(const struct watch *w, struct jsonw *out)
 	struct err ignored;
 
 	program_end(w->x->programs, &w->info.end);
-	program_put_end(out, w->x->programs);
+	program_say_end(w->x, out);
 	put_streams(w, out, cut ? id : (struct str){ 0 });
 	if (cut)
 		jsonw_kstr(out, "log", id);
@@ -235,7 +245,7 @@ int background_run(struct tool_ctx *x, const struct program *q, uint64_t wait_ms
 		put_ended(&job, w);
 		return 0;
 	}
-	background_put_info(w, &job.info);
+	background_say_info(x, w, &job.info);
 	put_streams(&job, w, str_z(job.info.id));
 	return 0;
 }

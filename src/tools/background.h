@@ -20,6 +20,8 @@ int background_run(struct tool_ctx *x, const struct program *q, uint64_t wait_ms
 const char *background_status(const struct jobs_info *info);
 /* The members that say which one it is and how it is. */
 void background_put_info(struct jsonw *w, const struct jobs_info *info);
+/* The same for the result of a call that is about this one: while it runs it has no exit. */
+void background_say_info(struct tool_ctx *x, struct jsonw *w, const struct jobs_info *info);
 
 /* NULL and *e when this sandbox has no background processes. */
 const struct jobs_ops *background_ops(const struct tool_ctx *x, struct err *e);

@@ -214,5 +214,6 @@ int tool_edit(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, str
 	jsonw_ku64(w, "replacements", ed.made);
 	jsonw_ku64(w, "firstLine", ed.first_line);
 	jsonw_ku64(w, "bytes", ed.text.n);
+	tools_say_artifact(x, w, ed.said, "file");
 	return 0;
 }

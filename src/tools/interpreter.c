@@ -209,7 +209,7 @@ static void end_of(const struct talk *t, bool late, bool cancelled, uint64_t beg
 
 static void put_result(const struct talk *t, struct jsonw *w)
 {
-	program_put_end(w, t->x->programs);
+	program_say_end(t->x, w);
 	program_put_stream(w, "stdout", &t->kept[JOBS_OUT], (struct str){ 0 });
 	program_put_stream(w, "stderr", &t->kept[JOBS_ERR], (struct str){ 0 });
 	jsonw_kbool(w, "truncated", capture_is_cut(&t->kept[JOBS_OUT]) || capture_is_cut(&t->kept[JOBS_ERR]));

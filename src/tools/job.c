@@ -38,16 +38,6 @@ static int job_path(struct tool_ctx *x, struct str said, const char **ret, struc
 	return r;
 }
 
-static void put_artifact(struct jsonw *w, struct str path, const char *type)
-{
-	jsonw_karr(w, "artifacts");
-	jsonw_obj(w);
-	jsonw_kstr(w, "path", path);
-	jsonw_kz(w, "type", type);
-	jsonw_obj_end(w);
-	jsonw_arr_end(w);
-}
-
 int tool_file_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)
 {
 	struct str said = tools_str(in, FILE_READ_PATH);
@@ -68,7 +58,7 @@ int tool_file_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w
 		return tools_say(e, r, "read", said);
 	jsonw_kstr(w, "stdout", text_str(&text));
 	jsonw_kz(w, "stderr", "");
-	put_artifact(w, said, "text");
+	tools_say_artifact(x, w, said, "text");
 	jsonw_ku64(w, "totalBytes", st.size > text.n ? st.size : text.n);
 	jsonw_kbool(w, "truncated", st.size > text.n);
 	return 0;
@@ -89,7 +79,7 @@ int tool_file_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *
 		return r;
 	jsonw_kz(w, "stdout", "OK");
 	jsonw_kz(w, "stderr", "");
-	put_artifact(w, said, "file");
+	tools_say_artifact(x, w, said, "file");
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static int act_poll(struct act *a, struct err *e)
 		r = complete(a, &p, e);
 	if (r < 0)
 		return r;
-	background_put_info(a->w, &p.info);
+	background_say_info(a->x, a->w, &p.info);
 	for (int i = 0; i < JOBS_STREAMS_; i++) {
 		jsonw_kstr(a->w, i ? "stderr" : "stdout", (struct str){ .p = p.text[i], .n = p.part[i].n });
 		jsonw_ku64(a->w, i ? "stderrBytes" : "stdoutBytes", p.info.log[i].total);
@@ -133,7 +133,7 @@ static int send(struct act *a, struct str bytes, bool close, struct err *e)
 		r = a->ops->info(a->box, a->id, &info, e);
 	if (r < 0)
 		return r;
-	background_put_info(a->w, &info);
+	background_say_info(a->x, a->w, &info);
 	jsonw_ku64(a->w, "written", bytes.n);
 	return 0;
 }
@@ -245,7 +245,7 @@ static int put_after(struct act *a, int r, struct err *e)
 	if (r >= 0)
 		r = a->ops->info(a->box, a->id, &info, e);
 	if (r >= 0)
-		background_put_info(a->w, &info);
+		background_say_info(a->x, a->w, &info);
 	return r;
 }
 
@@ -267,7 +267,7 @@ static int act_kill(struct act *a, struct err *e)
 		return act_signal(a, e);
 	r = a->ops->kill(a->box, a->id, &info, e);
 	if (r >= 0)
-		background_put_info(a->w, &info);
+		background_say_info(a->x, a->w, &info);
 	return r;
 }
 

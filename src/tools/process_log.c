@@ -182,7 +182,7 @@ int process_put_log(struct tool_ctx *x, const struct jobs_ops *ops, struct str i
 
 	if (k < 0)
 		return k;
-	background_put_info(w, &info);
+	background_say_info(x, w, &info);
 	r.piece = arena_alloc(x->arena, PIECE, 1);
 	for (int i = 0; r.piece && k >= 0 && i < JOBS_STREAMS_; i++) {
 		const struct jobs_log *log = &info.log[i];

@@ -188,6 +188,12 @@ void program_put_end(struct jsonw *w, const struct tool_programs *p)
 		jsonw_ku64(w, "left", end->left);
 }
 
+void program_say_end(struct tool_ctx *x, struct jsonw *w)
+{
+	program_put_end(w, x->programs);
+	x->says_end = true;
+}
+
 /* ---- what it wrote ---- */
 
 static void put_sizes(struct jsonw *w, const char *key, uint64_t total, bool cut)
@@ -250,7 +256,7 @@ static void put_result(struct tool_ctx *x, const struct program *q, const struct
 	struct str log = { 0 };
 	bool cut;
 
-	program_put_end(w, x->programs);
+	program_say_end(x, w);
 	if (c->end.reason == BOX_LOST && c->lost.kind != ERR_NONE)
 		jsonw_kz(w, "why", c->lost.msg);
 	if (q->characters) {

@@ -33,6 +33,7 @@ int program_run(struct tool_ctx *x, const struct program *q, struct jsonw *w, st
 void program_end(struct tool_programs *p, const struct box_end *end);
 void program_failed(struct tool_programs *p, const struct err *e); /* it did not even start */
 void program_put_end(struct jsonw *w, const struct tool_programs *p);
+void program_say_end(struct tool_ctx *x, struct jsonw *w); /* as the end of the call itself */
 
 /* One stream: KEY, KEYBytes, KEYTruncated. `log`: who has the rest; empty = nobody. */
 void program_put_stream(struct jsonw *w, const char *key, const struct capture *c, struct str log);

@@ -41,6 +41,7 @@ int tool_shell_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *
 		(void)snprintf(end->error, sizeof(end->error), "exit_-%d", end->end.value);
 	jsonw_karr(w, "artifacts");
 	jsonw_arr_end(w);
+	x->says_artifacts = true;
 	return 0;
 }
 

@@ -119,6 +119,9 @@ struct tool_ctx {
 	uint64_t read_bytes, read_max, write_max;
 	uint64_t deadline_ms;           /* of clock_mono_ms(); 0 or CLOCK_NEVER: the tool's own bound alone */
 	struct tool_programs *programs; /* NULL: tools that run programs are not available */
+	/* Out: members that every result has, and that the tool has written itself. */
+	bool says_end;       /* exit and reason */
+	bool says_artifacts; /* artifacts */
 };
 
 struct tool {

@@ -118,6 +118,10 @@ bool tools_has_word(const char *words, struct str name, bool nocase);
 int tools_path(struct tool_ctx *x, struct str said, const char **ret, struct err *e);
 int tools_say(struct err *e, int r, const char *verb, struct str said);
 
+/* What the call has made or told: one of `artifacts`, and the whole member for one file alone. */
+void tools_put_artifact(struct jsonw *w, struct str path, const char *type);
+void tools_say_artifact(struct tool_ctx *x, struct jsonw *w, struct str path, const char *type);
+
 /* text.c */
 struct text {
 	char *p; /* with a NUL behind it */

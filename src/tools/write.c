@@ -57,6 +57,22 @@ static int append(struct tool_ctx *x, struct str said, const char *path, struct 
 	return r < 0 ? tools_say(e, r, "append to", said) : 0;
 }
 
+void tools_put_artifact(struct jsonw *w, struct str path, const char *type)
+{
+	jsonw_obj(w);
+	jsonw_kstr(w, "path", path);
+	jsonw_kz(w, "type", type);
+	jsonw_obj_end(w);
+}
+
+void tools_say_artifact(struct tool_ctx *x, struct jsonw *w, struct str path, const char *type)
+{
+	jsonw_karr(w, "artifacts");
+	tools_put_artifact(w, path, type);
+	jsonw_arr_end(w);
+	x->says_artifacts = true;
+}
+
 int tool_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)
 {
 	struct str said = tools_str(in, WRITE_PATH), content = tools_str(in, WRITE_CONTENT);
@@ -79,5 +95,6 @@ int tool_write(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, st
 	jsonw_ku64(w, "bytes", content.n);
 	if (!tools_bool(in, WRITE_APPEND))
 		jsonw_kbool(w, "created", created);
+	tools_say_artifact(x, w, said, "file");
 	return 0;
 }

@@ -29,7 +29,8 @@ struct call *call_new(uint64_t id)
 {
 	for (uint32_t i = 0; i < SERVE_CALLS_MAX; i++)
 		if (!calls[i].id) {
-			calls[i] = (struct call){ .id = id, .cleanup = true };
+			/* before it starts: it may have ended when we run again */
+			calls[i] = (struct call){ .id = id, .cleanup = true, .begun_us = now_us() };
 			n_used = i >= n_used ? i + 1 : n_used;
 			n_live++;
 			return &calls[i];
@@ -53,7 +54,6 @@ void call_begin(struct call *c, const struct serve_request *h, long pid)
 	c->cleanup = false;
 	c->pid = pid;
 	c->flags = h->flags;
-	c->begun_us = now_us();
 	c->grace_ms = h->grace_ms;
 	c->deadline = h->deadline_ms ? c->begun_us / 1000 + h->deadline_ms : 0;
 	n_timed += c->deadline != 0;
@@ -248,6 +248,7 @@ static bool tell_ends(void)
 		e->id = c->id;
 		if (c->cleanup)
 			e->value = (int32_t)c->n_killed;
+		e->ended = c->n_killed;
 		if (control_put(e, sizeof(*e), -1) == -EAGAIN)
 			return false;
 		call_free(c);
