@@ -75,7 +75,8 @@ static int make_room(struct redactor *r)
 		return 0;
 	if (r->n >= FORMS_MAX)
 		return -ENOSPC;
-	grown = reallocarray(r->v, cap, sizeof(*grown));
+	/* Not reallocarray(): libc looks realloc() up then, and saves registers that hold the value to the stack. */
+	grown = realloc(r->v, cap * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	r->v = grown;
