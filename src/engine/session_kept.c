@@ -301,6 +301,9 @@ static struct keep_verdict judge(const struct making *m, const struct reg_entry 
 				 .now_ms = clock_unix_ms() };
 	struct keep_verdict v;
 
+	/* A key of one scope may read like one of another: whoever's it is, it is not this one's. */
+	if (old->scope != m->d->place.scope)
+		in.mounts = STR("");
 	if (!str_eq(in.walls, old->profile_digest) || !str_eq(in.mounts, old->mounts_digest))
 		in.running = running_in(m);
 	keep_decide(&in, &v);

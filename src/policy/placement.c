@@ -138,7 +138,8 @@ static bool check_profiles(struct ctx *x)
 static struct str lease_key(struct ctx *x)
 {
 	struct str session = x->d->who.session_id.n ? x->d->who.session_id : x->d->who.session_key;
-	struct str tool = str_eq(placement_tool(x), STR("exec")) ? STR("shell") : placement_tool(x);
+	/* process looks after what exec has left running. */
+	struct str tool = is_exec(x) ? STR("shell") : placement_tool(x);
 	char *out = arena_alloc(x->a, session.n + tool.n + 2, 1);
 
 	if (!out)
@@ -153,8 +154,9 @@ static void fill_lifetime(struct ctx *x)
 {
 	struct decision *d = x->d;
 
-	if (d->place.backend == BACKEND_OPENSANDBOX) {
+	if (d->place.backend == BACKEND_OPENSANDBOX)
 		d->place.scope = SCOPE_LEASE;
+	if (d->place.scope == SCOPE_LEASE) {
 		d->place.key = lease_key(x);
 	} else if (d->place.scope == SCOPE_JOB) {
 		d->place.key = d->request_id.n ? d->request_id : STR("job");

@@ -108,3 +108,19 @@ def test_a_session_that_shares_a_sandbox_is_told_which_and_what_ends_it(sessions
     assert list(sessions.listed()) == [SESSIONS[0]]  # nothing has ended
     assert sessions(*options, "kill", key, status=0).out == f"{SESSIONS[0]}: ended\n"
     assert sessions.listed("--all") == {}
+
+
+def test_c16_a_lease_is_of_one_conversation_and_tool_and_of_nobody_whose_key_reads_the_same(sessions):
+    def lease(conversation, tool, *args, status=0):
+        return sessions("call", "--session", "agent:main:a", "--sandbox", "light", "--scope", "lease", "--session-id", conversation, tool, *args, status=status)
+    assert lease("one", "exec", "echo mine > /tmp/a").json["sandbox"]["key"] == "one:shell"
+    assert lease("one", "bash", "cat /tmp/a").json["stdout"] == "mine\n"
+    assert "No such file" in lease("two", "exec", "cat /tmp/a", status=1).json["stderr"]
+    assert "No such file" in lease("one", "code_exec", "language=bash", "code=cat /tmp/a", status=1).json["stderr"]
+    job = lease("one", "exec", json.dumps({"command": "echo up; sleep 1000", "background": True})).json["sessionId"]
+    assert lease("one", "process", "action=poll", f"sessionId={job}", "timeout=20000").json["status"] == "running"
+    assert lease("two", "process", "action=poll", f"sessionId={job}", status=125).json["ok"] is False
+    listed = sessions("list", "--json", status=0).json["sandboxes"]
+    assert sorted((b["key"], b["scope"]) for b in listed) == [("one:code_exec", "lease"), ("one:shell", "lease"), ("two:shell", "lease")]
+    other = sessions("call", "--session", "one:shell", "--sandbox", "light", "exec", "cat /tmp/a")
+    assert other.status == 126 and "one:shell" in other.json["message"], other

@@ -520,6 +520,18 @@ TEST(c16_a_lease_is_kept_per_session_id_and_tool_name)
 	CHECK_STR(ask(MAIN, "code_exec")->place.key, STR("s-77:code_exec"));
 }
 
+TEST(c16_a_lease_has_its_own_key_on_this_host_too)
+{
+	sandbox_all();
+	SAY(SCOPE, scope, SCOPE_LEASE);
+	CHECK_STR(ask(MAIN, "bash")->place.key, STR("agent:main:main:shell"));
+	w.r.session_id = STR("s-77");
+	CHECK_STR(ask(MAIN, "exec")->place.key, STR("s-77:shell"));
+	CHECK_STR(ask(MAIN, "process")->place.key, STR("s-77:shell"));
+	CHECK_STR(ask(MAIN, "code_exec")->place.key, STR("s-77:code_exec"));
+	assert_int_equal(w.d.place.scope, SCOPE_LEASE);
+}
+
 TEST(upstream_s_default_scope_is_agent_and_its_key_holds_the_workspace)
 {
 	sandbox_all();
