@@ -381,6 +381,11 @@ static const struct box_ops native_ops = { .name = "native",
 					   .stop = native_stop,
 					   .close = native_close };
 
+pid_t native_pid(const struct box *b)
+{
+	return native_of(b)->warm.box.warden.pid;
+}
+
 int native_take_listener(struct box *b)
 {
 	struct native *n = native_of(b);

@@ -25,5 +25,8 @@ int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
 /* One more clerk in it (backend/clerk.h), for whoever is given the socket; nothing is told of its call, which can be cancelled. */
 int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e);
 
+/* Of the process that everything in it ends with. */
+pid_t native_pid(const struct box *b);
+
 /* The socket of profile.proxy_port, which listens inside; the caller's from now on. Negative: there is none, or it was taken. */
 int native_take_listener(struct box *b);

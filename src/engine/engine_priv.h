@@ -91,10 +91,11 @@ struct session {
 	char key[REGISTRY_KEY_MAX + 1];
 	struct buf made_for; /* what of a decision went into its walls */
 	struct digest digest;
-	bool kept;    /* by a supervisor, and in the registry */
-	bool on_host; /* no sandbox at all */
-	bool for_one; /* ends with the call: scope job */
-	bool warn;    /* its walls have changed, and it goes on for a while */
+	bool kept;        /* by a supervisor, and in the registry */
+	bool on_host;     /* no sandbox at all */
+	bool for_one;     /* ends with the call: scope job */
+	char job_key[48]; /* then: its own in the registry; empty = it is not there */
+	bool warn;        /* its walls have changed, and it goes on for a while */
 	uint64_t warn_until_ms;
 	struct limits_seen seen;
 };
@@ -119,6 +120,10 @@ void session_put_aside(struct session *s, struct session_hand *h);
 void session_take_up(struct session *s, struct session_hand *h);
 void session_count_limits(struct session *s);
 void session_request(const struct session *s, struct request *ret);
+
+/* session_job.c */
+int job_register(struct session *s, const struct decision *d, struct err *e);
+void job_forget(struct session *s);
 
 /* session_kept.c: found in the registry, or made there */
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,

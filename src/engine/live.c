@@ -69,6 +69,13 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 
 	*ret = (struct live_info){ .entry = entry };
 	*ret_box = NULL;
+	if (entry->scope == SCOPE_JOB && entry->state == REG_READY) {
+		ret->alive = reg_proc_alive(&entry->supervisor) == REG_ALIVE;
+		ret->running = ret->alive;
+		ret->memory_bytes = live_memory((pid_t)entry->supervisor.pid);
+		ret->memory_summed = ret->memory_bytes > 0;
+		return;
+	}
 	if (entry->state != REG_READY ||
 	    engine_session_dir(l->g, entry->key, dir, sizeof(dir), &ignored) < 0 ||
 	    kept_open(str_z(dir), ret_box, &ignored) < 0)

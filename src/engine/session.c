@@ -179,6 +179,7 @@ struct session *session_close(struct session *s)
 void session_let_go(struct session *s)
 {
 	s->box = box_close(s->box);
+	job_forget(s);
 	s->key[0] = '\0';
 	s->kept = s->on_host = s->for_one = s->warn = false;
 	s->digest = (struct digest){ 0 };
@@ -305,6 +306,8 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;
 		s->kept = r >= 0 && !s->own && !in.passing;
+		if (r >= 0 && in.passing && !s->own)
+			r = job_register(s, d, e);
 	}
 	if (r < 0)
 		return r;

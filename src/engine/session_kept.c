@@ -98,13 +98,14 @@ static int end_entry(struct engine *g, const struct reg_entry *entry, const char
 	/* With the lock in our hands, one that is "starting" was left by a maker who gave up or died. */
 	bool lived = entry->state != REG_STARTING && entry->supervisor.pid &&
 		     reg_proc_alive(&entry->supervisor) == REG_ALIVE;
+	bool job = entry->scope == SCOPE_JOB; /* nobody listens, and there is no directory */
 	int r = engine_registry(g, &reg, e);
 
-	if (r >= 0)
+	if (r >= 0 && !job)
 		r = engine_session_dir(g, entry->key, dir, sizeof(dir), e);
 	if (r < 0)
 		return r;
-	if (lived && kept_open(str_z(dir), &box, e) >= 0) {
+	if (lived && !job && kept_open(str_z(dir), &box, e) >= 0) {
 		(void)box->ops->stop(box, e);
 		box = box_close(box);
 	}
@@ -112,7 +113,8 @@ static int end_entry(struct engine *g, const struct reg_entry *entry, const char
 	r = lived ? kill_supervisor(&entry->supervisor, e) : 0;
 	if (r < 0)
 		return r;
-	forget_dir(dir);
+	if (!job)
+		forget_dir(dir);
 	r = registry_remove(reg, entry->key, &entry->supervisor, e);
 	if (r >= 0 && audit_what)
 		record(g, audit_what, entry->key, why);

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from conftest import wait_until
+
 SLEEP = "import time; time.sleep(60)"
 
 
@@ -82,3 +84,29 @@ def test_s2_9_every_call_has_a_sandbox_of_its_own(job):
     assert job("shell_exec", cmd=["python3", "-c", leave])["ok"]
     seen = job("shell_exec", cmd=["python3", "-c", "import os; print(os.listdir('/tmp'), len([p for p in os.listdir('/proc') if p.isdigit()]))"])
     assert seen["stdout"] == "[] 1\n" and job.sessions.listed("--all") == {}
+
+
+def start(sessions, *command):
+    return sessions.spawn("call", "--session", "agent:main:job", "--sandbox", "light", "--scope", "job", "--request-id", "agent:main:test", "exec", "--", *command)
+
+
+def jobs(sessions):
+    return [b for b in sessions("list", "--json", status=0).json["sandboxes"] if b["scope"] == "job"]
+
+
+def test_c16_a_job_is_in_the_registry_as_long_as_it_runs_and_can_be_ended(sessions):
+    sessions.sh("true")  # another session, whose key the id of the request is
+    ended, killed = start(sessions, "sleep", "9871"), start(sessions, "sleep", "9872")
+    assert wait_until(lambda: len(jobs(sessions)) == 2, 20)
+    for box in jobs(sessions):
+        assert (box["session"], box["state"], box["alive"], box["running"]) == ("agent:main:job", "ready", True, 1), box
+    sessions("recreate", "--session", "agent:main:job")
+    assert len(jobs(sessions)) == 2  # they are in use
+    killed.kill()
+    assert killed.communicate(timeout=20) == ("", "") and wait_until(lambda: len(jobs(sessions)) == 1, 20)
+    assert sessions("kill", "--session", "agent:main:job", "-y", status=0).out == "agent:main:job: ended\n"
+    assert json.loads(ended.communicate(timeout=20)[0])["reason"] == "lost"
+    assert list(sessions.listed("--all")) == ["agent:main:test"]
+    good = start(sessions, "echo", "a")
+    assert json.loads(good.communicate(timeout=20)[0])["stdout"] == "a\n"
+    assert list(sessions.listed("--all")) == ["agent:main:test"]

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sandbox for one call (scope job) is in the registry for as long as it lives: who looks sees it, and can end it. Its key there is of our making:
+ * the decision's is the request's id, which a caller may choose to be somebody else's.
+ */
+#include "engine/engine_priv.h"
+
+#include "backend/native.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+
+int job_register(struct session *s, const struct decision *d, struct err *e)
+{
+	uint64_t now = clock_unix_ms();
+	struct reg_entry entry = { .scope = d->place.scope,
+				   .session = d->who.session_key,
+				   .agent = d->who.agent,
+				   .backend = d->place.backend,
+				   .state = REG_READY,
+				   .profile_digest = str_z(s->digest.walls),
+				   .mounts_digest = str_z(s->digest.mounts),
+				   .workspace = d->workspace,
+				   .created_ms = now,
+				   .used_ms = now,
+				   .calls = 1 };
+	struct registry *reg;
+	int r = engine_registry(s->engine, &reg, e);
+
+	if (r >= 0)
+		r = reg_proc_of(native_pid(s->box), &entry.supervisor, e);
+	(void)snprintf(s->job_key, sizeof(s->job_key), "job:%llu-%llu",
+		       (unsigned long long)entry.supervisor.pid, (unsigned long long)entry.supervisor.start);
+	entry.key = str_z(s->job_key);
+	if (r >= 0)
+		r = registry_put(reg, &entry, e);
+	if (r < 0) {
+		s->job_key[0] = '\0';
+		s->box = box_close(s->box);
+	}
+	return r;
+}
+
+void job_forget(struct session *s)
+{
+	struct err ignored = { 0 };
+	struct registry *reg;
+
+	if (!s->job_key[0])
+		return;
+	if (engine_registry(s->engine, &reg, &ignored) >= 0)
+		(void)registry_remove(reg, str_z(s->job_key), NULL, &ignored);
+	s->job_key[0] = '\0';
+}
