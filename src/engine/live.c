@@ -57,7 +57,7 @@ static int look_at_all(struct look *l, struct err *e)
 			l->v[kept++] = l->v[i];
 	}
 	l->n = kept;
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* Who does not answer is told as what the registry knows of it. */

@@ -3,10 +3,14 @@
 
 Nobody waits for hours here: the registry is told that the last use was long ago, as it would be by then."""
 import contextlib
+import json
 import os
+import pathlib
 import sqlite3
 
 import pytest
+
+from conftest import wait_until
 
 KEY = "agent:main:test"
 HOUR = 3600 * 1000
@@ -36,6 +40,19 @@ def test_prune_ends_what_was_idle_or_lived_for_longer_than_configured(sessions, 
     assert sessions(*limit, "prune", status=0).out.startswith(f"{KEY}: ended")
     assert sessions.listed("--all") == {}
     assert sessions(*limit, "prune", "--idle-hours", "0", "--max-age-days", "0", status=0).err == "nothing to prune\n"
+
+
+@pytest.mark.parametrize("how", [["list", "--json"], ["kill", "--session", "agent:main:b", "-y"], ["prune", "--idle-hours", "1"]])
+def test_one_that_has_gone_by_itself_hides_no_other(sessions, how):
+    sessions("-e", "backend.keep_s=2", "call", "--session", "agent:main:a", "--sandbox", "light", "exec", "true", status=0)
+    (info,) = sessions.state.glob("sessions/*/info")
+    old = pathlib.Path(f"/proc/{json.loads(info.read_text())['sup_pid']}")
+    sessions.sh("true", session="agent:main:b")
+    assert wait_until(lambda: not old.exists(), 30)
+    said = sessions(*how, status=0).out
+    if how[0] != "prune":
+        assert "agent:main:b" in said and "agent:main:a" not in said
+    assert set(sessions.listed()) == (set() if how[0] == "kill" else {"agent:main:b"})
 
 
 def test_one_with_a_call_in_it_is_not_pruned(sessions):
