@@ -15,7 +15,6 @@
 #include "base/port.h"
 #include "base/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -28,38 +27,8 @@
 #include <unistd.h>
 
 #define SWEEP_MAX 16u /* looked at in one run: a thousand that live must not slow down the next */
-#define NEW_AGE_S 60
-#define SPARE_MAX 8 /* as in warden/private.c */
+#define SPARE_MAX 8   /* as in warden/private.c */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-/* ---- what was left ---- */
-
-/* One that is just being made has no lock yet, and a name that starts with a dot. */
-static bool abandoned(int dir, const char *name)
-{
-	_cleanup_close_ int fd = FD_NONE;
-	struct stat st;
-
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return false;
-	fd = openat(dir, name, DIR_FLAGS);
-	if (fd < 0 || fstat(fd, &st) < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return false;
-	return name[0] != '.' || st.st_mtime + NEW_AGE_S < (time_t)(clock_unix_ms() / 1000);
-}
-
-static void sweep(int live)
-{
-	int copy = openat(live, ".", DIR_FLAGS);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
-
-	for (unsigned i = 0; d && i < SWEEP_MAX && (entry = readdir(d)); i++)
-		if (abandoned(live, entry->d_name))
-			(void)tree_remove(live, entry->d_name);
-	if (d)
-		(void)closedir(d);
-}
 
 /* ---- making and keeping ---- */
 
@@ -75,7 +44,7 @@ int run_name_private_dir(struct run *r, struct err *e)
 		r->private_dir[0] = '\0';
 		return live;
 	}
-	sweep(live);
+	state_sweep(live, SWEEP_MAX);
 	return 0;
 }
 

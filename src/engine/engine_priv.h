@@ -104,6 +104,7 @@ struct session {
 /* The sandbox of this decision in s->box: in hand, found, or made. `a` is of the call. */
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e);
 void session_let_go(struct session *s);
+void session_end(struct session *s, bool lost); /* the same after a call, which it may have lost */
 /* Where a call on the host begins. */
 struct str session_host_dir(const struct session *s, const struct decision *d);
 /* What is in hand, put aside while an elevated call runs on the host, and taken up again. */
@@ -124,6 +125,7 @@ void session_request(const struct session *s, struct request *ret);
 /* session_job.c */
 int job_register(struct session *s, const struct decision *d, struct err *e);
 void job_forget(struct session *s);
+void job_sweep(struct engine *g); /* layers of jobs whose warden was killed */
 
 /* session_kept.c: found in the registry, or made there */
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,

@@ -302,8 +302,10 @@ int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void
 		n++;
 		r = o->dry ? (each ? each(ctx, &info) : 0) : end_one(&l, &info, "pruned", each, ctx, e);
 	}
-	if (r == 0 && !o->dry)
+	if (r == 0 && !o->dry) {
+		job_sweep(g);
 		r = live_sweep(g, e);
+	}
 	if (r >= 0) {
 		r = layers_prune(g, o, each, ctx, e);
 		n += r < 0 ? 0 : r;

@@ -604,6 +604,7 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 		  struct err *e)
 {
 	struct trip *t = ARENA_NEW(a, struct trip);
+	bool lost;
 	uint64_t begin = clock_mono_ns();
 	int r;
 
@@ -630,11 +631,11 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 		*e = t->out.err;
 	}
 	buf_done(&t->members);
-	/* A sandbox that has lost a call has ended, or is about to. */
+	lost = t->programs.end.ran && t->programs.end.end.reason == BOX_LOST;
 	if (t->elevated)
 		session_take_up(s, t->elevated);
-	else if (s->for_one || (t->programs.end.ran && t->programs.end.end.reason == BOX_LOST))
-		session_let_go(s);
+	else if (s->for_one || lost)
+		session_end(s, lost);
 	if (r >= 0 && ret->json.failed)
 		r = err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", RESULT_MAX);
 	return r;

@@ -187,6 +187,16 @@ void session_let_go(struct session *s)
 	s->seen = (struct limits_seen){ 0 };
 }
 
+/* One that has lost a call has ended, or is about to; if its warden was killed, nobody else removes what it wrote. */
+void session_end(struct session *s, bool lost)
+{
+	bool for_one = s->for_one;
+
+	session_let_go(s);
+	if (for_one && lost)
+		job_sweep(s->engine);
+}
+
 void session_put_aside(struct session *s, struct session_hand *h)
 {
 	*h = (struct session_hand){ .box = s->box,

@@ -7,8 +7,11 @@
 
 #include "backend/native.h"
 #include "base/clock.h"
+#include "base/fd.h"
 
 #include <stdio.h>
+
+#define SWEEP_MAX 10000u
 
 int job_register(struct session *s, const struct decision *d, struct err *e)
 {
@@ -39,6 +42,16 @@ int job_register(struct session *s, const struct decision *d, struct err *e)
 		s->box = box_close(s->box);
 	}
 	return r;
+}
+
+void job_sweep(struct engine *g)
+{
+	struct err ignored = { 0 };
+	char path[4096];
+	_cleanup_close_ int live = state_open(&g->state, "live", "any", path, sizeof(path), &ignored);
+
+	if (live >= 0)
+		state_sweep(live, SWEEP_MAX);
 }
 
 void job_forget(struct session *s)

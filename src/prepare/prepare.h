@@ -51,6 +51,12 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
 	       struct err *e);
 
+/*
+ * In live/, what nobody has locked any more was left by a creel and a warden that were killed together: it is removed. Looks at so many names at most;
+ * a thousand that live must not slow down the next.
+ */
+void state_sweep(int live, unsigned max);
+
 /* A directory that is ours with mode 0700, made when only its last part is missing, with nobody else's above it; its path without any link. */
 int state_private(const char *path, char *out, size_t size, struct err *e);
 

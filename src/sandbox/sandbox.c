@@ -8,6 +8,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef CREEL_LIBEXEC
@@ -311,9 +312,38 @@ int sandbox_continue(struct sandbox *s, bool foreground)
 	return tell(s, MSG_CONTINUE, foreground);
 }
 
+/* Wardens that were not waited for. Of one thread, because only pids of its own making are in it. */
+#define LEFT_MAX 64u
+static _Thread_local pid_t left[LEFT_MAX];
+static _Thread_local unsigned n_left;
+
+static void reap_left(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n_left; i++)
+		if (waitpid(left[i], NULL, WNOHANG) == 0)
+			left[kept++] = left[i];
+	n_left = kept;
+}
+
+/*
+ * What a command has left may take long to remove, as it likes: that is no reason to leave it there. The warden goes on alone, and is reaped
+ * later; beyond so many of them it is killed.
+ */
+static void leave(struct proc *p)
+{
+	if (n_left == LEFT_MAX)
+		return;
+	left[n_left++] = p->pid;
+	p->pid = 0;
+}
+
 void sandbox_done(struct sandbox *s)
 {
 	struct proc_status ignored;
+
+	reap_left();
 
 	/* The warden ends everything when this goes, and itself last; killed, it could not wait for the rest. */
 	s->control = fd_close(s->control);
@@ -322,5 +352,7 @@ void sandbox_done(struct sandbox *s)
 	(void)proc_begun(&s->begun, &s->warden);
 	if (s->warden.pid > 0)
 		(void)proc_wait(&s->warden, clock_deadline(END_MS), &ignored);
+	if (s->warden.pid > 0)
+		leave(&s->warden);
 	proc_done(&s->warden);
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three tools of the home-lab runner as its callers know them: words of results, limits, the workspace, and one sandbox for each call."""
 import json
+import os
+import signal
 
 import pytest
 
@@ -110,3 +112,34 @@ def test_c16_a_job_is_in_the_registry_as_long_as_it_runs_and_can_be_ended(sessio
     good = start(sessions, "echo", "a")
     assert json.loads(good.communicate(timeout=20)[0])["stdout"] == "a\n"
     assert list(sessions.listed("--all")) == ["agent:main:test"]
+
+
+def test_what_takes_long_to_remove_is_removed_all_the_same(sessions):
+    """A command may leave as much as it likes: whoever removes it is not ended for taking long."""
+    running = start(sessions, "sh", "-c", "mkdir -p a/b/c && sleep 1")
+    assert wait_until(lambda: jobs(sessions), 20)
+    remover = jobs(sessions)[0]["supervisor"]
+    os.kill(remover, signal.SIGSTOP)
+    try:
+        assert json.loads(running.communicate(timeout=60)[0])["ok"] is True
+        assert os.listdir(sessions.state / "live") and os.path.exists(f"/proc/{remover}")
+    finally:
+        os.kill(remover, signal.SIGCONT)
+    assert wait_until(lambda: not os.listdir(sessions.state / "live") and not os.path.exists(f"/proc/{remover}"), 20)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_nothing_is_left_of_a_job_whose_warden_was_killed(sessions, both):
+    running = start(sessions, "sh", "-c", "mkdir -p a/b/c; sleep 1000")
+    assert wait_until(lambda: jobs(sessions) and list(sessions.state.glob("live/*/*/a/b/c")), 20)
+    warden = jobs(sessions)[0]["supervisor"]
+    os.kill(warden, signal.SIGSTOP)  # so that it cannot remove anything before it is killed itself
+    if both:
+        running.kill()
+    os.kill(warden, signal.SIGKILL)
+    out = running.communicate(timeout=20)[0]
+    if both:
+        assert os.listdir(sessions.state / "live")
+        assert wait_until(lambda: sessions("prune", status=0) and not os.listdir(sessions.state / "live"))
+    else:
+        assert json.loads(out)["reason"] == "lost" and not os.listdir(sessions.state / "live")
