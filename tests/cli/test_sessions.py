@@ -50,10 +50,38 @@ def cmdline(pid):
 
 
 def test_two_sessions_see_nothing_of_each_other(sessions):
-    sessions.sh("echo one > /tmp/mine; (sleep 1000 & ) ; true", session="agent:main:a")
-    assert "No such file" in sessions.call("exec", "command=cat /tmp/mine", session="agent:main:b", status=1)["stderr"]
-    assert "sleep 1000" not in sessions.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' '", session="agent:main:b")
+    look = "cat /tmp/mine mine; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' ' '; true"
+    sessions.sh("echo seen-tmp > /tmp/mine; echo seen-file > mine", session="agent:main:a")
+    sessions.call("exec", json.dumps({"command": ["sleep", "1000.25"], "background": True, "env": {"MINE": "seen-env"}}), session="agent:main:a")
+    own, other = sessions.sh(look, session="agent:main:a"), sessions.sh(look, session="agent:main:b")
+    for mark in ("seen-tmp", "seen-file", "sleep 1000.25", "seen-env"):
+        assert mark in own and mark not in other, (mark, own, other)
     assert set(sessions.listed()) == {"agent:main:a", "agent:main:b"}
+
+
+HOSTILE = {
+    "fills what it can write to": "dd if=/dev/zero of=/tmp/full bs=1M count=2000; dd if=/dev/zero of=/dev/shm/full bs=1M count=10",
+    "has as many processes as it can": "i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done; sleep 1000",
+    "has as many files open as it can": "for d in 1 2 3 4 5 6 7 8; do python3 -c 'import time\nf=[]\ntry:\n while True: f.append(open(\"/dev/null\"))\nexcept OSError: time.sleep(1000)' & done; wait",
+    "signals and stops whoever it sees": "trap '' TERM; while true; do kill -STOP -1; kill -KILL -1; done",
+    "writes without end": "yes",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_session_is_in_nobody_elses_way(sessions, what):
+    run = {"command": HOSTILE[what], "background": True}
+    assert sessions.call("exec", json.dumps(run), session="agent:main:evil")["ok"]
+    for i in range(5):
+        assert sessions.sh(f"echo {i} | tee /tmp/a", session="agent:main:good") == f"{i}\n"
+        assert sessions.call("write", f"path=f{i}", "content=x", session="agent:main:good")["ok"]
+        assert sessions.call("read", "path=/tmp/a", session="agent:main:good")["text"] == f"{i}\n"
+    assert sessions.sh("ls -1 | wc -l; true | true | true && echo piped", session="agent:main:good") == "5\npiped\n"
+    supervisor = sessions.listed()["agent:main:evil"]["supervisor"]
+    sessions("kill", "--session", "agent:main:evil", "-y", status=0)
+    assert wait_until(lambda: not os.path.exists(f"/proc/{supervisor}"))
+    assert set(sessions.listed()) == {"agent:main:good"}
+    assert sessions.sh("echo back; ls /tmp", session="agent:main:evil") == "back\n"
 
 
 # ---- the file tools ----
