@@ -122,6 +122,10 @@ void session_take_up(struct session *s, struct session_hand *h);
 void session_count_limits(struct session *s);
 void session_request(const struct session *s, struct request *ret);
 
+/* session_env.c: the environment of a call, NAME=value; `from`: what it begins with, the decision's own where that is NULL */
+int session_env(const struct session *s, const struct decision *d, char *const *from, struct arena *a,
+		struct strs *ret, struct err *e);
+
 /* session_job.c */
 int job_register(struct session *s, const struct decision *d, struct err *e);
 void job_forget(struct session *s);

@@ -223,45 +223,6 @@ static int end_verdict(struct trip *t)
 
 /* ---- running ---- */
 
-static size_t put_env(struct str *v, size_t n, struct str item)
-{
-	struct str name, old, value;
-
-	if (!str_cut(item, '=', &name, &value))
-		return n;
-	for (size_t i = 0; i < n; i++)
-		if (str_cut(v[i], '=', &old, &value) && str_eq(old, name)) {
-			v[i] = item;
-			return n;
-		}
-	v[n] = item;
-	return n + 1;
-}
-
-/* In a sandbox what was decided; on the host the caller's own, as any program that it starts. A session's own variables count last. */
-static int fill_env(struct trip *t, char *const *from, struct err *e)
-{
-	const struct decision *d = t->d;
-	size_t n = 0, max = t->s->env.n + d->n_env;
-	struct str *v;
-
-	for (char *const *p = from; p && *p; p++)
-		max++;
-	v = ARENA_ARRAY(t->a, struct str, max);
-	for (char *const *p = from; v && p && *p; p++)
-		v[n++] = str_z(*p);
-	for (size_t i = 0; v && !from && i < d->n_env; i++)
-		if (d->env[i].state == ENV_SET)
-			v[n++] = arena_printf(t->a, "%.*s=%.*s", (int)d->env[i].name.n, d->env[i].name.p,
-					      (int)d->env[i].value.n, d->env[i].value.p);
-	if (!v || t->a->failed)
-		return err_set(e, ERR_LIMIT, "the environment is too large");
-	for (size_t i = 0; i < t->s->env.n; i++)
-		n = put_env(v, n, t->s->env.v[i]);
-	t->programs.env = (struct strs){ .v = v, .n = n };
-	return 0;
-}
-
 /* What is beyond limits.output is passed on to nobody, and the call is cancelled. */
 static int pass_output(void *ctx, int stream, struct str bytes)
 {
@@ -336,7 +297,8 @@ static int run_tool(struct trip *t, struct err *e)
 	if (gives_secrets(t))
 		r = secrets_env(t->g->secrets, d, &env, e);
 	if (r >= 0)
-		r = fill_env(t, t->s->on_host ? t->g->input.environ : env.v, e);
+		r = session_env(t->s, d, t->s->on_host ? t->g->input.environ : env.v, t->a, &t->programs.env,
+				e);
 	/* Who runs programs needs nobody to open files for him. */
 	if (r >= 0 && !(t->tool->needs & CAP_BIT(CAP_PROC_EXEC)))
 		r = t->s->box->ops->files(t->s->box, &x.files, e);

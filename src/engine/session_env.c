@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/engine_priv.h"
+
+static size_t put_env(struct str *v, size_t n, struct str item)
+{
+	struct str name, old, value;
+
+	if (!str_cut(item, '=', &name, &value))
+		return n;
+	for (size_t i = 0; i < n; i++)
+		if (str_cut(v[i], '=', &old, &value) && str_eq(old, name)) {
+			v[i] = item;
+			return n;
+		}
+	v[n] = item;
+	return n + 1;
+}
+
+/* In a sandbox what was decided; on the host the caller's own, as any program that it starts. A session's own variables count last. */
+int session_env(const struct session *s, const struct decision *d, char *const *from, struct arena *a,
+		struct strs *ret, struct err *e)
+{
+	size_t n = 0, max = s->env.n + d->n_env;
+	struct str *v;
+
+	for (char *const *p = from; p && *p; p++)
+		max++;
+	v = ARENA_ARRAY(a, struct str, max);
+	for (char *const *p = from; v && p && *p; p++)
+		v[n++] = str_z(*p);
+	for (size_t i = 0; v && !from && i < d->n_env; i++)
+		if (d->env[i].state == ENV_SET)
+			v[n++] = arena_printf(a, "%.*s=%.*s", (int)d->env[i].name.n, d->env[i].name.p,
+					      (int)d->env[i].value.n, d->env[i].value.p);
+	if (!v || a->failed)
+		return err_set(e, ERR_LIMIT, "the environment is too large");
+	for (size_t i = 0; i < s->env.n; i++)
+		n = put_env(v, n, s->env.v[i]);
+	*ret = (struct strs){ .v = v, .n = n };
+	return 0;
+}
