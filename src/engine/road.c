@@ -507,7 +507,7 @@ static int decide_and_run(struct trip *t)
 			      STR_ARG(t->o->tool));
 		return end_with_error(t, "unknown_tool");
 	}
-	if (check_route(t, e) < 0)
+	if (tools_check_built(t->tool, e) < 0 || check_route(t, e) < 0)
 		return end_with_error(t, NULL);
 	if (t->d->verdict != VERDICT_ALLOW) {
 		int yes = ask_person(t);

@@ -116,3 +116,8 @@ int tool_unavailable(struct tool_ctx *x, const struct tool_in *in, struct jsonw 
 		       "not available in this build: it needs a network, which a sandbox here does not "
 		       "have; ask the gateway for it");
 }
+
+int tools_check_built(const struct tool *t, struct err *e)
+{
+	return t->run == tool_unavailable ? tool_unavailable(NULL, NULL, NULL, e) : 0;
+}

@@ -141,6 +141,8 @@ struct tool {
 const struct tool *tools_find(struct str name);
 size_t tools_count(void);
 const struct tool *tools_at(size_t i);
+/* ERR_UNAVAIL when it has a row and nothing behind it, so that nobody makes a sandbox for it. */
+int tools_check_built(const struct tool *t, struct err *e);
 
 /* Checks the arguments (an object, or NULL for none) and says what policy has to judge; nothing runs. */
 int tools_ask(const struct tool *t, struct arena *a, const struct value *args, struct tool_ask *ret,

@@ -85,6 +85,14 @@ def test_a_program_that_runs_has_no_exit_and_the_list_of_them_has_its_own(anybod
     assert [(j["exit"], j["reason"], j["status"]) for j in listed["sessions"]] == [(3, "exited", "failed")]
 
 
+def test_for_what_this_build_does_not_have_nothing_is_made_and_nobody_told_of_the_host(anybody):
+    for options in (["--session", "agent:main:main"], ["--session", "agent:main:test", "-e", "mode.when=all"]):
+        got = anybody("call", *options, "web_fetch", "url=http://a.example/", status=125)
+        assert got.json["error"] == "unavailable" and "not available in this build" in got.json["message"], got
+        assert got.json["warnings"] == [] and got.err == "", got
+    assert anybody.listed("--all") == {}
+
+
 def test_artifacts_are_the_files_that_a_call_has_made_or_changed(anybody):
     assert call(anybody, "write", {"path": "d/a.txt", "content": "one\n"})["artifacts"] == [{"path": "d/a.txt", "type": "file"}]
     assert call(anybody, "write", {"path": "gone.txt", "content": ""})["ok"] and call(anybody, "write", {"path": "a.txt", "content": "one\n"})["ok"]
