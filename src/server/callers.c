@@ -24,6 +24,7 @@ struct callers {
 	struct arena arena;
 	struct tokens all; /* the file's first */
 	struct config config;
+	uint64_t list;                             /* counts them */
 	char said[sizeof(((struct err *)0)->msg)]; /* the last trouble that was logged */
 	struct token_use uses[USES_MAX];
 	size_t n_uses;
@@ -134,16 +135,24 @@ int callers_open(const struct callers_opts *o, struct callers **ret, struct err 
 	return 0;
 }
 
+/* What the list borrowed is gone: nobody is let in rather than somebody wrong. */
+static int join_or_none(struct callers *c, struct err *e)
+{
+	int r = join(c, e);
+
+	c->list++;
+	if (r < 0)
+		c->all.n = c->config.n_tokens = 0;
+	return r;
+}
+
 int callers_refresh(struct callers *c)
 {
 	struct err e = { 0 };
 	int r = token_store_load(c->store, &e);
 
-	/* What the list borrowed is gone: nobody is let in rather than somebody wrong. */
-	if (r > 0 && join(c, &e) < 0) {
-		c->all.n = c->config.n_tokens = 0;
+	if (r > 0 && join_or_none(c, &e) < 0)
 		r = -1;
-	}
 	if (r < 0 && strcmp(c->said, e.msg) != 0) {
 		LOG(LOG_ERROR, "tokens cannot be read again; those that were read last count",
 		    KV_Z("why", e.msg));
@@ -166,9 +175,15 @@ enum token_state callers_find(const struct callers *c, struct str presented, uin
 				.name = c->all.v[i].name,
 				.all_pairs = c->all.v[i].all_pairs,
 				.admin = c->all.v[i].admin,
-				.stored = i < c->all.n - c->n_fixed };
+				.stored = i < c->all.n - c->n_fixed,
+				.list = c->list };
 	token_id(&c->all.v[i], ret->id);
 	return state;
+}
+
+bool callers_is_current(const struct callers *c, const struct caller *who)
+{
+	return who->list == c->list;
 }
 
 bool callers_speak_on(const struct callers *c, const struct caller *who, struct str channel)
@@ -213,8 +228,6 @@ void callers_note(struct callers *c, uint64_t now_ms)
 	else
 		c->n_uses = 0;
 	/* Noted or not: what was read of the file has moved. */
-	if (join(c, &e) < 0) {
-		c->all.n = c->config.n_tokens = 0;
+	if (join_or_none(c, &e) < 0)
 		LOG(LOG_ERROR, "no token is known any more", KV_Z("why", e.msg));
-	}
 }

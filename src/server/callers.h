@@ -29,11 +29,14 @@ struct caller {
 	char id[TOKEN_ID_MAX]; /* names it: in logs, and where somebody is counted for */
 	struct str name;       /* until the next refresh; may be empty */
 	bool all_pairs, admin;
-	bool stored; /* in the file: its last use can be noted there */
+	bool stored;   /* in the file: its last use can be noted there */
+	uint64_t list; /* which list the index is of */
 };
 /* In time that tells nothing about the others. *ret only when it is TOKEN_VALID. */
 enum token_state callers_find(const struct callers *c, struct str presented, uint64_t now_ms,
 			      struct caller *ret);
+/* Whether it is still the list that the caller was found in: in another one its index is somebody else's. */
+bool callers_is_current(const struct callers *c, const struct caller *who);
 /* Whether the caller is bound to a pair of that channel, or to all. */
 bool callers_speak_on(const struct callers *c, const struct caller *who, struct str channel);
 

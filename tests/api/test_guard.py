@@ -220,6 +220,42 @@ def test_a_revoked_token_is_nobodys_from_that_moment_on(g):
         assert wire.answer().status == 401, "on a connection that was good before, too"
 
 
+def test_tokens_that_change_while_a_body_comes_make_nobody_somebody_else():
+    """Tokens are known by their place in a list, and tokens of the configuration stand behind those of the file: a new one moves them."""
+    pairs = [{"channel": "telegram", "agent": a, "chat_id": c} for a, c in (CODER, HELLO)]
+    bound = "a-token-of-the-configuration-1234"
+    with guard(env={"BOUND": bound}, identity={"pairs": pairs, "tokens": [{"ref": "env:BOUND", "pairs": pairs[:1]}]}) as g:
+        for path, body in (("/v1/pairing", {"channel": "signal", "user": "u1"}), ("/v1/calls", g.body("exec", {}, HELLO))):
+            text = json.dumps(body).encode()
+            with contextlib.closing(g.connect()) as wire:
+                head = [("Content-Length", len(text)), ("Content-Type", "application/json"), *g.fields(bound)]
+                wire.ask("POST", path, head)
+                wire.s.sendall(text[:5])
+                # So that the head was read before: what is answered on another connection came later.
+                assert g.ask("GET", "/v1/tools", token=bound).status == 200
+                g.token(f"new-{path[4:]}", "*", "--admin")
+                assert g.ask("GET", "/v1/tools", token=f"new-{path[4:]}").status == 200
+                before = len(g.peer.seen)
+                wire.s.sendall(text[5:])
+                assert wire.answer().status == 403
+                assert len(g.peer.seen) == before
+
+
+def test_a_token_that_is_revoked_while_a_body_comes_is_nobodys(g):
+    g.token("slow", "*")
+    text = json.dumps(g.body("exec", {})).encode()
+    with contextlib.closing(g.connect()) as wire:
+        wire.ask("POST", "/v1/calls", [("Content-Length", len(text)), ("Content-Type", "application/json"), *g.fields("slow")])
+        wire.s.sendall(text[:5])
+        assert g.ask("GET", "/v1/tools").status == 200
+        g.creel("token", "revoke", "slow")
+        assert g.ask("GET", "/v1/tools").status == 200
+        before = len(g.peer.seen)
+        wire.s.sendall(text[5:])
+        assert wire.answer().status == 401
+        assert len(g.peer.seen) == before
+
+
 def test_a_token_that_has_expired_and_one_that_is_made_later(g):
     g.token("brief", "*", "--expires", "1s")
     wait_for("it has expired", lambda: g.ask("GET", "/v1/tools", token="brief").status == 401)

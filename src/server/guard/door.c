@@ -102,6 +102,12 @@ static void check_rate(struct visit *v)
 	refuse(v, 429, "rate_limited", STR("too many requests"), (ms + 999) / 1000);
 }
 
+static void check_admin(struct visit *v)
+{
+	if (!v->refused && v->match.route->needs != NEEDS_TOKEN && !v->who.admin)
+		refuse(v, 403, "admin_required", STR("this needs an admin token"), 0);
+}
+
 static void check_caller(struct visit *v)
 {
 	enum path_needs needs = v->match.route->needs;
@@ -112,8 +118,16 @@ static void check_caller(struct visit *v)
 	check_token(v);
 	if (!v->refused)
 		check_rate(v);
-	if (!v->refused && needs != NEEDS_TOKEN && !v->who.admin)
-		refuse(v, 403, "admin_required", STR("this needs an admin token"), 0);
+	check_admin(v);
+}
+
+/* The tokens may have changed while the body came. */
+static void check_again(struct visit *v)
+{
+	if (v->refused || !v->who.id[0] || callers_is_current(v->g->callers, &v->who))
+		return;
+	check_token(v);
+	check_admin(v);
 }
 
 /* application/json, and no other charset than UTF-8. */
@@ -228,6 +242,7 @@ static void on_whole(void *ctx, struct http_exchange *x)
 	(void)ctx;
 	if (!v)
 		return;
+	check_again(v);
 	if (v->refused)
 		say_refused(v);
 	else if (v->body.failed)
