@@ -209,17 +209,6 @@ static int fill_argv(struct start *st, const struct parent *p, enum kind kind, s
 	return 0;
 }
 
-/* Egress sees what tools send, and has no use for a token. */
-static bool is_withheld(const char *variable, enum kind kind)
-{
-	static const char *const tokens[] = { RUNNER_TOKEN_VARIABLE "=", "SANDBOX_GUARD_TOKEN=" };
-
-	for (size_t i = 0; kind == KIND_EGRESS && i < sizeof(tokens) / sizeof(tokens[0]); i++)
-		if (strncmp(variable, tokens[i], strlen(tokens[i])) == 0)
-			return true;
-	return false;
-}
-
 static int fill_env(struct start *st, const struct parent *p, enum kind kind, struct err *e)
 {
 	const struct kind_state *k = &p->kinds[kind];
@@ -228,7 +217,8 @@ static int fill_env(struct start *st, const struct parent *p, enum kind kind, st
 	for (char **v = environ; *v; v++) {
 		if (n == ENV_MAX)
 			return err_set(e, ERR_LIMIT, "the environment has more than %d variables", ENV_MAX);
-		if (!is_withheld(*v, kind))
+		/* Egress sees what tools send, and has no use for a token. */
+		if (kind != KIND_EGRESS || !service_is_token(p->s, *v))
 			st->envp[n++] = *v;
 	}
 	(void)snprintf(st->pid, sizeof(st->pid), "LISTEN_PID=");

@@ -100,6 +100,9 @@ int service_listeners(struct service *s, const char *name, struct err *e);
 /* ERR_NOTFOUND names the command that makes it. The variable is wiped from our environment. */
 int service_runner_token(struct service *s, struct runner_token *ret, struct err *e);
 
+/* "NAME=value": whether it is a token that opens a door of ours, the runner's or one of a caller; what tools can see is not the place for it. */
+bool service_is_token(const struct service *s, const char *variable);
+
 /*
  * SIGTERM and SIGINT: `drain` is called once (answer what has begun, then loop_stop(l, 0)), and the parent is told; the second one stops the loop with
  * SERVICE_CUT at once. SIGHUP is ignored: the parent handles it.

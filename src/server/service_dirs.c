@@ -102,3 +102,17 @@ int service_runner_token(struct service *s, struct runner_token *ret, struct err
 		explicit_bzero(value, strlen(value)); /* /proc/PID/environ shows these bytes */
 	return r;
 }
+
+bool service_is_token(const struct service *s, const char *variable)
+{
+	struct str name, value;
+
+	if (!str_cut(str_z(variable), '=', &name, &value))
+		return false;
+	if (str_eq(name, STR(RUNNER_TOKEN_VARIABLE)) || str_eq(name, STR("SANDBOX_GUARD_TOKEN")))
+		return true;
+	for (size_t i = 0; i < s->config.n_tokens; i++)
+		if (s->config.tokens[i].ref.kind == REF_ENV && str_eq(name, s->config.tokens[i].ref.text))
+			return true;
+	return false;
+}

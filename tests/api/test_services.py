@@ -349,6 +349,27 @@ def test_a_call_that_waits_runs_when_an_administrator_allows_it(user):
         assert s.stop() == 0
 
 
+# ---- tokens of the environment ----
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_tokens_of_the_environment_are_in_no_call_and_not_in_egress(user):
+    tokens = {"SANDBOX_GUARD_TOKEN": "of-the-guard-0123456789abcdef", "TOOL_RUNNER_TOKEN": "of-the-runner-0123456789abcdef0123456789",
+              "FRIENDS": "of-a-caller-0123456789abcdef"}
+    s = Ordinary(user, mode={"when": "off"})
+    s.config["identity"]["tokens"] = [{"ref": "env:FRIENDS", "pairs": "*"}]
+    s.env.update(tokens, PLAIN="is-passed-on")
+    with running(s):
+        assert s.ask("GET", "/v1/tools", token=tokens["FRIENDS"]).status == 200
+        got = s.call("exec", {"command": ["env"]}).json["stdout"]
+        assert "PLAIN=is-passed-on" in got
+        of_egress = pathlib.Path(f"/proc/{s.service('creel-egress')}/environ").read_text()
+        assert "is-passed-on" in of_egress
+        for where in (got, of_egress, s.said()):
+            assert not [t for t in tokens.values() if t in where], where
+        assert s.stop() == 0
+
+
 # ---- services that are killed ----
 
 

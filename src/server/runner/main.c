@@ -25,25 +25,31 @@ static void say(void *ctx, enum severity severity, struct str line)
 	LOG(severity == SEVERITY_ERROR ? LOG_ERROR : LOG_WARN, "configuration", KV_STR("finding", line));
 }
 
-/* What opens doors, and what was for this process alone, is not for calls that run on the host. */
-static char *const *without_secrets(struct arena *a, char *const *from)
+/* What was for this process alone. */
+static bool is_ours(struct str variable)
 {
-	static const char *const names[] = { "SANDBOX_GUARD_TOKEN=", "TOOL_RUNNER_TOKEN=", "LISTEN_PID=",
-					     "LISTEN_FDS=",          "LISTEN_FDNAMES=",    "NOTIFY_SOCKET=" };
+	static const char *const names[] = { "LISTEN_PID=", "LISTEN_FDS=", "LISTEN_FDNAMES=",
+					     "NOTIFY_SOCKET=" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_starts(variable, str_z(names[i])))
+			return true;
+	return false;
+}
+
+/* What opens doors, and what was for this process alone, is not for calls that run on the host. */
+static char *const *without_secrets(struct service *s)
+{
+	char *const *from = s->environ;
 	size_t n = 0, kept = 0;
 	char **to;
 
 	while (from[n])
 		n++;
-	to = ARENA_ARRAY(a, char *, n + 1);
-	for (size_t i = 0; to && i < n; i++) {
-		bool secret = false;
-
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			secret |= strncmp(from[i], names[k], strlen(names[k])) == 0;
-		if (!secret)
+	to = ARENA_ARRAY(&s->arena, char *, n + 1);
+	for (size_t i = 0; to && i < n; i++)
+		if (!is_ours(str_z(from[i])) && !service_is_token(s, from[i]))
 			to[kept++] = from[i];
-	}
 	return to;
 }
 
@@ -54,7 +60,7 @@ static int make_engine(struct service *s, struct runner *r, struct err *e)
 				       .profile = s->args.profile,
 				       .compat = s->args.compat,
 				       .state_dir = s->args.state_dir,
-				       .environ = without_secrets(&s->arena, s->environ),
+				       .environ = without_secrets(s),
 				       .no_default_config = s->args.no_default_config,
 				       .say = say };
 
