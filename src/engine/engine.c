@@ -175,6 +175,13 @@ void engine_set_tokens(struct engine *g, struct token *v, size_t n)
 	g->config.n_tokens = n;
 }
 
+int engine_hide(struct engine *g, struct str name, struct str value, struct err *e)
+{
+	int r = redactor_add(g->redactor, name, value);
+
+	return r < 0 ? err_sys(e, -r, "redaction") : 0;
+}
+
 int engine_set_cwd(struct engine *g, struct str dir, struct err *e)
 {
 	g->facts.cwd = arena_str(&g->arena, dir);

@@ -52,6 +52,8 @@ int engine_open(struct engine *g, struct err *e);
 const struct config *engine_config(const struct engine *g);
 /* Who may call from outside, from now on: what request.token counts in. Borrowed; sessions that were opened with others are to be closed first. */
 void engine_set_tokens(struct engine *g, struct token *v, size_t n);
+/* A value that no log and no export shows, whoever writes it; `name` stands in its place. */
+int engine_hide(struct engine *g, struct str name, struct str value, struct err *e);
 /* Where sessions work that are given no workspace: a server's own directory is nobody's. */
 int engine_set_cwd(struct engine *g, struct str dir, struct err *e);
 /* The directory of the audit log, which is made when it is missing. */

@@ -86,13 +86,20 @@ static int teach_config(const struct engine *g, struct redactor *r, struct err *
 
 /* ---- both, in one text ---- */
 
+struct hiding {
+	const struct redactor *engine, *config;
+};
+
 static void hide(void *ctx, struct str text, struct buf *out)
 {
-	_cleanup_buf_ struct buf hidden = { 0 };
+	_cleanup_buf_ struct buf once = { 0 }, twice = { 0 };
+	const struct hiding *h = ctx;
 
-	buf_init(&hidden, INCIDENT_MAX);
-	redact_put(ctx, &hidden, text);
-	buf_put(out, hidden.failed ? STR("<redacted>") : buf_str(&hidden));
+	buf_init(&once, INCIDENT_MAX);
+	buf_init(&twice, INCIDENT_MAX);
+	redact_put(h->engine, &once, text);
+	redact_put(h->config, &twice, buf_str(&once));
+	buf_put(out, once.failed || twice.failed ? STR("<redacted>") : buf_str(&twice));
 }
 
 /* ---- the export ---- */
@@ -105,10 +112,14 @@ int engine_incident(struct engine *g, struct str request, struct str session, st
 				   .now_ms = clock_unix_ms(),
 				   .version = CREEL_VERSION,
 				   .hide = hide };
-	struct decision *none = ARENA_NEW(&g->arena, struct decision);
+	_cleanup_arena_ struct arena a = { 0 };
+	struct hiding hiding = { .engine = g->redactor };
+	struct decision *none;
 	char dir[4096];
 	int code;
 
+	arena_init(&a, (size_t)1 << 20);
+	none = ARENA_NEW(&a, struct decision);
 	if (!none || redactor_new(&r) < 0)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	if ((request.n != 0) == (session.n != 0))
@@ -124,7 +135,8 @@ int engine_incident(struct engine *g, struct str request, struct str session, st
 	if (code < 0)
 		return code;
 	o.dir = dir;
-	o.ctx = r;
+	hiding.config = r;
+	o.ctx = &hiding;
 	return incident_export(&o, out, e);
 }
 

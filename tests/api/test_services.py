@@ -370,6 +370,23 @@ def test_tokens_of_the_environment_are_in_no_call_and_not_in_egress(user):
         assert s.stop() == 0
 
 
+@pytest.mark.parametrize("user", as_users())
+def test_tokens_that_somebody_writes_into_a_call_are_in_no_log_and_no_export(user):
+    s = Ordinary(user)
+    tokens = {"SANDBOX_GUARD_TOKEN": "of-the-guard-0123456789abcdef", "FRIENDS": "of-a-caller-0123456789abcdef"}
+    raw = "of-the-file-0123456789abcdef"
+    s.config["identity"]["tokens"] = [{"ref": "env:FRIENDS", "pairs": "*"}, {"ref": f"raw:{raw}", "pairs": "*"}]
+    s.env.update(tokens)
+    with running(s):
+        assert s.call("exec", {"command": ["echo", *tokens.values(), raw, s.token, "and-this"]}, request_id="written").json["ok"]
+        got = s.ask("GET", "/v1/admin/incident?request=written")
+        log = "".join(p.read_text() for p in (s.state / "audit").glob("*.jsonl"))
+        assert got.status == 200 and all("and-this" in text for text in (got.body.decode(), log))
+        for text in (got.body.decode(), log):
+            assert not [t for t in (*tokens.values(), raw, s.token) if t in text], text
+        assert s.stop() == 0
+
+
 # ---- services that are killed ----
 
 

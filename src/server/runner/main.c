@@ -108,6 +108,21 @@ static int take_token(struct service *s, struct runner *r, struct err *e)
 	return 0;
 }
 
+/* Callers' tokens, should somebody write one into a call. The runner's own is wiped by now, and known to no caller. */
+static int hide_tokens(const struct service *s, struct runner *r, struct err *e)
+{
+	struct str name, value;
+	int n = 0;
+
+	for (char *const *v = s->environ; n >= 0 && *v; v++)
+		if (service_is_token(s, *v) && str_cut(str_z(*v), '=', &name, &value))
+			n = engine_hide(r->engine, name, value, e);
+	for (size_t i = 0; n >= 0 && i < s->config.n_tokens; i++)
+		if (s->config.tokens[i].ref.kind == REF_RAW)
+			n = engine_hide(r->engine, STR("raw"), s->config.tokens[i].ref.text, e);
+	return n;
+}
+
 /* Nobody who may call is a mistake that whoever starts us should hear of. */
 static int check_callers(const struct runner *r, struct err *e)
 {
@@ -175,6 +190,8 @@ static int run(struct service *s, struct runner *r, struct err *e)
 		n = leave_cwd(s, r, e);
 	if (n >= 0)
 		n = take_token(s, r, e);
+	if (n >= 0)
+		n = hide_tokens(s, r, e);
 	if (n < 0)
 		return n;
 	(void)snprintf(tokens_dir, sizeof(tokens_dir), "%s/tokens", s->state_path);
