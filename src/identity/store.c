@@ -222,23 +222,36 @@ int token_used(struct token_store *s, size_t index, uint64_t now_ms, struct err 
 	return save(s, &s->tokens, e);
 }
 
+/* Many processes know of the same callers: whoever is first in a minute writes. */
+static bool note_uses(const struct tokens *t, const struct token_use *uses, size_t n, bool dry)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct token_entry *entry = find(t, str_z(uses[i].id));
+
+		if (!entry || uses[i].ms < entry->used_ms + USE_NOTE_MS)
+			continue;
+		any = true;
+		if (!dry)
+			entry->used_ms = uses[i].ms;
+	}
+	return any;
+}
+
 int tokens_used(struct token_store *s, const struct token_use *uses, size_t n, struct err *e)
 {
-	_cleanup_close_ int held = idfile_lock(&s->file, e);
-	bool any = false;
-	int r = held < 0 ? held : token_store_load(s, e);
+	_cleanup_close_ int held = FD_NONE;
+	int r;
 
-	if (r < 0)
+	if (!note_uses(&s->tokens, uses, n, true)) /* nobody has to wait for that */
+		return 0;
+	r = held = idfile_lock(&s->file, e);
+	if (r >= 0)
+		r = token_store_load(s, e);
+	if (r < 0 || !note_uses(&s->tokens, uses, n, false))
 		return r;
-	for (size_t i = 0; i < n; i++) {
-		struct token_entry *entry = find(&s->tokens, str_z(uses[i].id));
-
-		if (!entry || entry->used_ms >= uses[i].ms)
-			continue;
-		entry->used_ms = uses[i].ms;
-		any = true;
-	}
-	return any ? save(s, &s->tokens, e) : 0;
+	return save(s, &s->tokens, e) < 0 ? -1 : 1;
 }
 
 void token_store_patience(struct token_store *s, uint64_t ms)

@@ -87,7 +87,7 @@ struct token_use {
 	char id[TOKEN_ID_MAX];
 	uint64_t ms;
 };
-/* The same of several at once, with one write; those that are gone by now are left out. */
+/* The same of several at once, with one write; those that are gone by now are left out. 1 when the file was read again, so that what was borrowed has moved. */
 int tokens_used(struct token_store *s, const struct token_use *uses, size_t n, struct err *e);
 /* How long a change waits for the lock, 5 s if not said: who serves others cannot wait (ERR_UNAVAIL). */
 void token_store_patience(struct token_store *s, uint64_t ms);

@@ -216,18 +216,23 @@ void callers_used(struct callers *c, const struct caller *who, uint64_t now_ms)
 	c->uses[i].ms = now_ms;
 }
 
-void callers_note(struct callers *c, uint64_t now_ms)
+int callers_note(struct callers *c, uint64_t now_ms)
 {
 	struct err e = { 0 };
+	int r;
 
 	if (c->n_uses == 0 || (c->noted_ms && now_ms >= c->noted_ms && now_ms < c->noted_ms + NOTE_MS))
-		return;
+		return 0;
 	c->noted_ms = now_ms;
-	if (tokens_used(c->store, c->uses, c->n_uses, &e) < 0)
-		LOG(LOG_WARN, "the last use of tokens was not noted", KV_Z("why", e.msg));
+	r = tokens_used(c->store, c->uses, c->n_uses, &e);
+	if (r < 0)
+		LOG(LOG_INFO, "the last use of tokens was not noted", KV_Z("why", e.msg));
 	else
 		c->n_uses = 0;
-	/* Noted or not: what was read of the file has moved. */
+	if (r == 0)
+		return 0;
+	/* Noted or not: what was read of the file may have moved. */
 	if (join_or_none(c, &e) < 0)
 		LOG(LOG_ERROR, "no token is known any more", KV_Z("why", e.msg));
+	return 1;
 }

@@ -43,6 +43,7 @@ bool callers_speak_on(const struct callers *c, const struct caller *who, struct 
 /* The configuration with them in it, as decide() takes it; until the next refresh. */
 const struct config *callers_config(const struct callers *c);
 
-/* Remembered, and written to the file by callers_note() at most once a minute. */
+/* Remembered, and written to the file by callers_note() at most once a minute: the runner's work, because the guard may not write what it is told who may come by. */
 void callers_used(struct callers *c, const struct caller *who, uint64_t now_ms);
-void callers_note(struct callers *c, uint64_t now_ms);
+/* 1: as after a refresh that has found something new. */
+int callers_note(struct callers *c, uint64_t now_ms);

@@ -2,6 +2,7 @@
 """The guard by its sockets: who gets in, what is refused and in which words, and what the runner is told. The runner is played here; tests with the real
 one are in test_services.py."""
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -261,15 +262,6 @@ def test_a_token_that_has_expired_and_one_that_is_made_later(g):
     wait_for("it has expired", lambda: g.ask("GET", "/v1/tools", token="brief").status == 401)
     g.token("late", "*")
     assert g.ask("GET", "/v1/tools", token="late").status == 200
-
-
-def test_the_last_use_of_a_token_is_noted_at_the_latest_when_the_guard_ends():
-    with guard() as g:
-        assert g.ask("GET", "/v1/tools", token="coder").status == 200
-        g.process.terminate()
-        assert g.process.wait(30) == 0
-        listed = {t["name"]: t["used"] for t in json.loads(g.creel("token", "list", "--json"))["tokens"]}
-        assert listed["coder"] and not listed["all"]
 
 
 @pytest.mark.parametrize("method,path,body", [("POST", "/v1/approvals/1", {"answer": "allow"}), ("GET", "/v1/admin/incident?request=1", None), ("GET", "/metrics", None)])
@@ -643,6 +635,14 @@ def test_the_guard_is_locked_in_and_goes_on_reading_and_writing_its_files(g):
         inside = pathlib.Path(f"/proc/{g.process.pid}/root")
         assert sorted(p.name for p in inside.iterdir()) == ["tmp"], "the way to its own directories, and nothing else"
         assert not (inside / "etc").exists() and not (inside / "proc").exists()
+        # Whoever has taken it over makes no token for himself; the list of those who want to be known is its own.
+        for name, error in (("tokens", errno.EROFS), ("pairing", None)):
+            try:
+                (inside / str(g.state / name).lstrip("/") / "by-the-guard").write_text("x")
+                got = None
+            except OSError as e:
+                got = e.errno
+            assert got == error, name
     g.token("fresh", "*")
     assert g.ask("GET", "/v1/tools", token="fresh").status == 200
 

@@ -349,7 +349,23 @@ def test_a_call_that_waits_runs_when_an_administrator_allows_it(user):
         assert s.stop() == 0
 
 
-# ---- tokens of the environment ----
+# ---- tokens ----
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_the_last_use_of_a_token_is_noted_and_calls_go_on(user):
+    with running(Ordinary(user)) as s:
+        used = s.new_token("--name", "used", "--pairs", ":".join(CODER))
+        s.new_token("--name", "other", "--pairs", ":".join(CODER))
+        assert s.ask("POST", "/v1/calls", call_body(["true"]), used).json["ok"]
+        listed = wait_for("it is noted", lambda: {t["name"]: t["used"] for t in json.loads(s.creel("token", "list", "--json"))["tokens"] if t["used"]})
+        assert "used" in listed and "other" not in listed
+        for _ in range(3):
+            assert s.ask("POST", "/v1/calls", call_body(["true"]), used).json["ok"]
+            assert s.ask("GET", "/v1/sessions", token=used).status == 200
+        assert s.stop() == 0
+
+
 
 
 @pytest.mark.parametrize("user", as_users())

@@ -83,10 +83,8 @@ static void check_token(struct visit *v)
 	}
 	(void)callers_refresh(g->callers);
 	state = callers_find(g->callers, token, now, &v->who);
-	if (state == TOKEN_VALID) {
-		callers_used(g->callers, &v->who, now);
+	if (state == TOKEN_VALID)
 		return;
-	}
 	log_stranger(v, enum_name(token_state_names, (int)state));
 	count_refusal(g, "auth");
 	refuse(v, 401, "invalid_auth", STR("invalid auth"), 0);

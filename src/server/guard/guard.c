@@ -7,30 +7,18 @@
 
 enum {
 	CONNECTIONS_MAX = 10000,
-	NOTE_EVERY_MS = 5000,
 	IDLE_LINK_MS = 10000,
 	HEALTH_MAX = 16384,
 	FIELDS_MAX = 64,
 };
-
-static void on_note(struct loop *loop, void *ctx)
-{
-	struct guard *g = ctx;
-
-	callers_note(g->callers, clock_unix_ms());
-	(void)loop_add_timer(loop, clock_deadline(NOTE_EVERY_MS), on_note, g, &g->note_timer);
-}
 
 struct guard *guard_free(struct guard *g)
 {
 	if (!g)
 		return NULL;
 	(void)http_server_free(g->server); /* `gone` ends what is under way */
-	(void)loop_del(g->loop, g->note_timer);
 	(void)link_free(g->link);
 	(void)fair_free(g->fair);
-	if (g->callers)
-		callers_note(g->callers, UINT64_MAX / 2);
 	(void)callers_free(g->callers);
 	(void)pairing_store_close(g->pairing);
 	(void)metrics_free(g->metrics);
@@ -113,8 +101,6 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 	    guard_say_walls(g, o->walls.n ? o->walls : STR("null"), e) < 0)
 		return -1;
 	pairing_store_patience(g->pairing, 20);
-	if (loop_add_timer(loop, clock_deadline(NOTE_EVERY_MS), on_note, g, &g->note_timer) < 0)
-		return err_sys(e, ENOMEM, "guard");
 	*ret = TAKE_PTR(g);
 	return 0;
 }

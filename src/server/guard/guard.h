@@ -68,7 +68,6 @@ struct guard {
 	size_t bodies; /* bytes of bodies that are in memory */
 	uint64_t answer_ms;
 	bool listens_public; /* some socket can be reached from elsewhere */
-	struct loop_id note_timer;
 	struct visit *visits; /* all of them */
 	struct hearing *hearings;
 	uint64_t refusals_ms; /* log lines about strangers are few */

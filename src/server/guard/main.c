@@ -40,7 +40,10 @@ static void on_stop(struct loop *l, void *ctx)
 	guard_drain(p->guard, p->s.config.base.serve_drain_s * 1000, on_drained, p);
 }
 
-/* Where it may go: the files of tokens and senders, and the directory of the runner's socket. */
+/*
+ * Where it may go: the files of tokens and senders, and the directory of the runner's socket. Tokens are for reading: the runner believes that file, and
+ * whoever takes the guard over could write himself one for everything.
+ */
 static int plan_jail(struct program *p, struct err *e)
 {
 	struct str path, dir, name;
@@ -59,12 +62,13 @@ static int plan_jail(struct program *p, struct err *e)
 		(void)snprintf(p->runner_dir, sizeof(p->runner_dir), "%.*s", (int)dir.n, dir.p);
 		p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->runner_dir, false };
 	}
-	p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->tokens, true };
+	p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->tokens, false };
 	p->dirs[p->jail.n_dirs++] = (struct jail_dir){ p->pairing, true };
 	for (size_t i = 0; i < p->jail.n_dirs; i++) {
-		_cleanup_close_ int fd = p->dirs[i].writable ? private_dir_open(p->dirs[i].path) : FD_NONE;
+		bool is_private = p->dirs[i].path != p->runner_dir;
+		_cleanup_close_ int fd = is_private ? private_dir_open(p->dirs[i].path) : FD_NONE;
 
-		if (p->dirs[i].writable && fd < 0)
+		if (is_private && fd < 0)
 			return err_set(e, ERR_UNAVAIL, "directory '%s' %s: it has to be ours with mode 0700",
 				       p->dirs[i].path, private_why(fd));
 	}

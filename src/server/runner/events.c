@@ -98,11 +98,8 @@ static bool still_welcome(struct visit *v)
 	struct caller now;
 	struct str token;
 
-	if (callers_refresh(v->worker->callers) > 0) {
-		cache_clear(v->worker->cache);
-		engine_set_tokens(v->worker->runner->engine, callers_config(v->worker->callers)->tokens,
-				  callers_config(v->worker->callers)->n_tokens);
-	}
+	if (callers_refresh(v->worker->callers) > 0)
+		worker_take_tokens(v->worker);
 	if (!v->x || http_head_one(http_exchange_head(v->x), STR("x-creel-token"), &token) < 0 ||
 	    callers_find(v->worker->callers, token, clock_unix_ms(), &now) != TOKEN_VALID)
 		return false;

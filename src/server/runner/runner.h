@@ -87,6 +87,7 @@ struct worker {
 /* In a child. Does not return. */
 _Noreturn void worker_run(struct runner *r, struct slot *slot);
 void worker_state(struct worker *w, enum slot_state state);
+void worker_take_tokens(struct worker *w); /* after a refresh of the callers that has found something new */
 
 /* ---- visit.c: one request and its answer ---- */
 

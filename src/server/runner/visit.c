@@ -268,13 +268,11 @@ static enum code check_caller(struct visit *v, const struct http_head *h)
 
 	if (r == -ENOENT || (r == 0 && token.n == 0))
 		return CODE_MISSING_AUTH;
-	if (callers_refresh(w->callers) > 0) {
-		cache_clear(w->cache);
-		engine_set_tokens(w->runner->engine, callers_config(w->callers)->tokens,
-				  callers_config(w->callers)->n_tokens);
-	}
+	if (callers_refresh(w->callers) > 0)
+		worker_take_tokens(w);
 	if (r < 0 || callers_find(w->callers, token, clock_unix_ms(), &v->caller) != TOKEN_VALID)
 		return CODE_INVALID_AUTH;
+	callers_used(w->callers, &v->caller, clock_unix_ms());
 	return CODE_OK;
 }
 

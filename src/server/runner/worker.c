@@ -25,6 +25,22 @@ void worker_state(struct worker *w, enum slot_state state)
 	(void)!write(w->runner->news, &one, sizeof(one));
 }
 
+/* The list is a new one: what was known by a place in the old one is not known any more. */
+void worker_take_tokens(struct worker *w)
+{
+	const struct config *c = callers_config(w->callers);
+
+	cache_clear(w->cache);
+	engine_set_tokens(w->runner->engine, c->tokens, c->n_tokens);
+}
+
+/* Only with nobody here: a visit knows its caller by his place in the list. */
+static void note_uses(struct worker *w, uint64_t now_ms)
+{
+	if (!w->visit && w->callers && callers_note(w->callers, now_ms) > 0)
+		worker_take_tokens(w);
+}
+
 /* ---- accepting ---- */
 
 static void stop_accepting(struct worker *w)
@@ -148,8 +164,7 @@ static int open_all(struct worker *w, struct err *e)
 	if (n >= 0 && cache_new(&w->cache) < 0)
 		n = err_sys(e, ENOMEM, "sessions");
 	if (n >= 0)
-		engine_set_tokens(r->engine, callers_config(w->callers)->tokens,
-				  callers_config(w->callers)->n_tokens);
+		worker_take_tokens(w);
 	return n;
 }
 
@@ -181,6 +196,7 @@ static int serve(struct worker *w, struct err *e)
 		after_connection(w);
 		if (w->stopping && w->conn < 0)
 			return 0;
+		note_uses(w, clock_unix_ms());
 		engine_tick(w->runner->engine);
 		/* Whoever has lost its parent takes nothing more. */
 		if (getppid() != w->runner->parent)
@@ -203,6 +219,7 @@ _Noreturn void worker_run(struct runner *r, struct slot *slot)
 	if (n < 0)
 		LOG(LOG_ERROR, "a worker ends", KV_Z("why", e.msg));
 	w.visit = visit_free(w.visit);
+	note_uses(&w, UINT64_MAX / 2);
 	(void)cache_free(w.cache);
 	(void)http_server_free(w.server);
 	(void)callers_free(w.callers);
