@@ -154,6 +154,18 @@ static void emit_equal_check(struct compiler *c, unsigned arg, uint32_t k, uint3
 	emit_ret(c, no);
 }
 
+/* Messages with descriptors in them are what egress is asked by, and nothing that a locked service has to say. */
+static void emit_unix_check(struct compiler *c)
+{
+	emit_load(c, arg_low(0));
+	(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
+	emit_ret(c, RET_EAFNOSUPPORT);
+	emit_load(c, arg_low(1));
+	(void)emit(c, BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE_MASK, 0, 0);
+	emit_ret_if(c, SOCK_STREAM, RET_ALLOW);
+	emit_ret(c, RET_EPERM);
+}
+
 /* Falls through when the pointer is not NULL; returns `value` when it is. */
 static void emit_ret_if_null(struct compiler *c, unsigned arg, uint32_t value)
 {
@@ -270,7 +282,7 @@ static void emit_check(struct compiler *c, enum filter_action a)
 		emit_equal_check(c, 1, F_SETLEASE, RET_EPERM, RET_ALLOW);
 		break;
 	case FILTER_UNIX:
-		emit_equal_check(c, 0, AF_UNIX, RET_ALLOW, RET_EAFNOSUPPORT);
+		emit_unix_check(c);
 		break;
 	case FILTER_DATA:
 		emit_mask_check(c, 2, PROT_EXEC);

@@ -38,7 +38,7 @@ enum filter_action {
 	FILTER_OPEN,      /* the same for a file that is made: flags and mode in 1 and 2 */
 	FILTER_OPENAT,    /* in 2 and 3 */
 	FILTER_FCNTL,     /* no lease: whoever writes to the file outside would wait for us */
-	FILTER_UNIX,      /* a socket: unix alone */
+	FILTER_UNIX,      /* a socket: unix streams alone */
 	FILTER_DATA,      /* memory with protection in argument 2: not executable */
 	FILTER_ACTION_COUNT_
 };

@@ -125,7 +125,7 @@ static uint32_t expect_checked(enum filter_action action, const uint64_t args[6]
 	case FILTER_FCNTL:
 		return allow_if(a1 != F_SETLEASE);
 	case FILTER_UNIX:
-		return a0 == AF_UNIX ? RET_ALLOW : RET_EAFNOSUPPORT;
+		return a0 == AF_UNIX ? allow_if((a1 & SOCKET_TYPE_MASK) == SOCK_STREAM) : RET_EAFNOSUPPORT;
 	case FILTER_DATA:
 		return allow_if(!(a2 & PROT_EXEC));
 	case FILTER_ALLOW:

@@ -199,6 +199,9 @@ static bool seccomp_holds(const struct jail_opts *o)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	is = is && (o->tcp ? fd >= 0 : refused(fd, EAFNOSUPPORT, EAFNOSUPPORT));
 	(void)fd_close(fd);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	is = is && (o->tcp || refused(fd, EPERM, EPERM));
+	(void)fd_close(fd);
 	if (page != MAP_FAILED)
 		(void)munmap(page, 4096);
 	return is;

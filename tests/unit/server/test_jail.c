@@ -93,7 +93,8 @@ static bool has_another_descriptor(const struct cell *c)
 {
 	struct stat st;
 
-	return fstat(c->other, &st) == 0 && S_ISDIR(st.st_mode); /* the number may be somebody else's by now */
+	return fstat(c->other, &st) == 0 &&
+	       S_ISDIR(st.st_mode); /* the number may be somebody else's by now */
 }
 
 static bool writes_to_the_readonly_one(const struct cell *c)
@@ -127,6 +128,14 @@ static bool binds_a_socket(const struct cell *c)
 	return fd >= 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa.sun_family)) == 0;
 }
 
+/* egress.sock is beside the runner's: who can send it a listening socket reaches what he likes. */
+static bool opens_a_socket_for_messages(const struct cell *c)
+{
+	(void)c;
+	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) >= 0 ||
+	       socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0) >= 0;
+}
+
 static const struct {
 	const char *name;
 	attack_fn *fn;
@@ -146,6 +155,7 @@ static const struct {
 	{ "makes a link", makes_a_link_in_its_directory, false },
 	{ "is dumpable again", is_dumpable_again, false },
 	{ "binds a socket", binds_a_socket, false },
+	{ "opens a socket for messages", opens_a_socket_for_messages, false },
 };
 
 /* What a service has to be able to do: take a connection, rewrite a file, open another one. */
@@ -241,7 +251,8 @@ static void try_all(bool locked, uid_t uid, bool tcp)
 	assert_true(read(report[0], out, sizeof(out) - 1) >= 0);
 	CHECK_CASE(status == 0, "uid %u: status %d: %s", uid, status, out);
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
-		bool may = !locked || (tcp && attacks[i].fn == opens_a_network_socket);
+		bool may = !locked || (tcp && (attacks[i].fn == opens_a_network_socket ||
+					       attacks[i].fn == opens_a_socket_for_messages));
 
 		if (uid != 0 && !locked && attacks[i].fn == signals_the_parent)
 			continue; /* root's */
