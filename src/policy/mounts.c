@@ -95,17 +95,22 @@ static struct layout layout_of(const struct ctx *x)
 	return l;
 }
 
-/* S2: <root>/<agent>/group_<chat>; both parts are checked again here, because a path is made of them. */
+/*
+ * S2: <root>/<agent>/group_<chat>; all parts are checked again here, because a path is made of them. S2 knew one channel. A chat of another one may have the
+ * same id and is somebody else's: <channel>.group_<chat>, with a dot, because no id has one.
+ */
 static bool tier1_dir(struct ctx *x, struct str *ret)
 {
-	struct str agent = x->d->who.agent, chat = x->d->who.chat_id;
+	struct str agent = x->d->who.agent, chat = x->d->who.chat_id, channel = x->d->who.channel;
+	bool other = channel.n && !str_eq(channel, STR("telegram"));
 	struct str leaf = workspace_slug(x, x->d->who.session_key);
 
-	if (!is_path_safe(agent) || (chat.n && !is_path_safe(chat)))
+	if (!is_path_safe(agent) || (chat.n && !is_path_safe(chat)) || (other && !is_path_safe(channel)))
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, NULL,
-			    "agent or chat id could leave the workspace root");
+			    "agent, channel or chat id could leave the workspace root");
 	if (chat.n)
-		leaf = arena_printf(x->a, "group_" STR_FMT, STR_ARG(chat));
+		leaf = arena_printf(x->a, STR_FMT "%sgroup_" STR_FMT, STR_ARG(other ? channel : STR("")),
+				    other ? "." : "", STR_ARG(chat));
 	*ret = path_join(x->a, path_join(x->a, workspace_root(x), agent), leaf);
 	return true;
 }

@@ -307,6 +307,20 @@ TEST(c4_tier1_mounts_one_workspace_read_only_and_rw_for_write_tools_alone)
 	assert_null(mount_at(&w.d, "/agent"));
 }
 
+TEST(tier1_chats_with_one_id_in_two_channels_have_two_workspaces)
+{
+	tier1();
+	w.r.channel = STR("signal");
+	CHECK_OK(ask("", "file_read"));
+	check_mount(0, "/home/u/.openclaw/workspaces/g-coder/signal.group_-100123", "/workspace", false,
+		    MOUNT_WORKSPACE);
+	w.r.channel = STR("group_x");
+	w.r.chat_id = STR("1");
+	CHECK_OK(ask("", "file_read"));
+	check_mount(0, "/home/u/.openclaw/workspaces/g-coder/group_x.group_1", "/workspace", false,
+		    MOUNT_WORKSPACE);
+}
+
 TEST(tier1_has_its_workspace_access_whatever_is_configured)
 {
 	tier1();
