@@ -613,6 +613,35 @@ def test_a_queue_that_is_full_says_so():
         assert [wires[i].answer().status for i in (0, 1, 2, 3, 5)] == [200] * 5
 
 
+def test_calls_that_wait_take_no_more_memory_than_their_bytes():
+    gate = threading.Semaphore(0)
+
+    def hold(request):
+        def say(wire):
+            gate.acquire()
+            wire.s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        return say
+    with guard(peer=hold, serve={"max_calls": 1, "queue": 256, "rate": 100000, "burst": 100000}) as g:
+        body = json.dumps(g.body("exec", {"many": [{}] * 19000})).encode()
+
+        def most():
+            return int([line for line in open(f"/proc/{g.process.pid}/status") if line.startswith("VmHWM")][0].split()[1])
+        with contextlib.ExitStack() as all_of_them:
+            before = most()
+            wires = [all_of_them.enter_context(contextlib.closing(g.connect())) for _ in range(101)]
+            for wire in wires:
+                wire.ask("POST", "/v1/calls", g.fields(), body)
+                assert g.ask("GET", "/health", token=None).status == 200
+            gate.release(len(wires))
+            assert {wire.answer().status for wire in wires} == {200}
+            assert most() - before < 3 * len(wires) * len(body) / 1024
+
+
+def test_a_call_with_too_many_values_is_413(g):
+    assert g.call("exec", {"many": [0] * 30000}).status == 413
+    assert g.call("exec", {"many": [0] * 10000}).status == 200
+
+
 def test_a_thousand_slow_and_half_open_clients_do_not_stop_others():
     with guard() as g:
         slow = []

@@ -297,10 +297,8 @@ static void start(struct visit *v)
 			   STR("the runner cannot be reached"));
 		return;
 	}
-	/* It has been written anew: what came is of no use any more. */
 	v->g->bodies -= v->counted;
 	v->counted = 0;
-	buf_done(&v->body);
 	buf_done(&v->asked_body);
 }
 
@@ -327,11 +325,22 @@ static void on_waited(struct loop *loop, void *ctx)
 	say_retry(v, 503, "busy", STR("no place became free in time"), 1);
 }
 
+/* It has been written anew: what came is of no use any more, nor what was read of it, which may be twenty times as large. Many may wait, and for long. */
+static void forget_what_came(struct visit *v)
+{
+	v->ask = (struct wire_call){ 0 };
+	v->query = (struct path_query){ 0 };
+	v->match.part[0] = v->match.part[1] = (struct str){ 0 };
+	arena_done(&v->arena);
+	buf_done(&v->body);
+}
+
 void forward(struct visit *v)
 {
 	struct guard *g = v->g;
 	enum fair_entry r = fair_enter(g->fair, str_z(v->who.id), &v->call);
 
+	forget_what_came(v);
 	if (r == FAIR_RUNS) {
 		set_gauges(g);
 		start(v);
