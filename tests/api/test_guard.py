@@ -290,6 +290,9 @@ def test_s2_29_the_token_of_the_environment_speaks_for_all_pairs_of_the_allowlis
         assert g.run("file_read", {"path": "a"}, who=("x", "1"), token=secret).status == 403
         assert g.ask("GET", "/metrics", token=secret).status == 403
         assert secret not in g.said()
+        if os.getuid() == 0:
+            environ = pathlib.Path(f"/proc/{g.process.pid}/environ").read_text()
+            assert "SANDBOX_GUARD_TOKEN=" in environ and secret not in environ and g.runner_token not in environ
 
 
 def test_tokens_and_what_callers_write_are_never_in_the_log_as_they_are(g):

@@ -112,6 +112,17 @@ static int make_guard(struct program *p, struct err *e)
 			 &p->guard, e);
 }
 
+/* Their hashes are known by now; whoever takes the guard over should find no more than he is shown. */
+static void wipe_tokens(const struct program *p)
+{
+	for (char *const *v = p->s.environ; *v; v++) {
+		char *value = service_is_token(&p->s, *v) ? strchr(*v, '=') : NULL;
+
+		if (value)
+			explicit_bzero(value + 1, strlen(value + 1));
+	}
+}
+
 static int listen_on_all(struct program *p, struct err *e)
 {
 	for (size_t i = 0; i < p->s.n_listeners; i++)
@@ -137,6 +148,7 @@ static int serve(struct program *p, struct err *e)
 		r = err_sys(e, -r, "event loop");
 	if (r >= 0)
 		r = make_guard(p, e);
+	wipe_tokens(p);
 	if (r >= 0)
 		r = service_signals(&p->s, p->loop, on_stop, p, e);
 	if (r >= 0)
