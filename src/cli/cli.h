@@ -119,6 +119,8 @@ void explain_error(struct cli *cli, struct str message);
 
 /* help.c */
 void help_put(struct buf *out, const struct args *args);
+/* Words of `text` from column `indent` on, broken before column 100. The first line is already indented. */
+void help_wrap(struct buf *out, struct str text, size_t indent);
 /* "-c, --config FILE" */
 void option_put(struct buf *out, const struct arg_option *o, bool with_letter_column);
 

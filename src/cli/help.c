@@ -6,8 +6,7 @@
 #define HELP_COLUMNS 100
 #define HELP_INDENT 30 /* where the explanations begin */
 
-/* Words of `text` from column `indent` on, broken before HELP_COLUMNS. The first line is already indented. */
-static void put_wrapped(struct buf *out, struct str text, size_t indent)
+void help_wrap(struct buf *out, struct str text, size_t indent)
 {
 	size_t column = indent;
 	struct str word;
@@ -54,7 +53,7 @@ static void put_help(struct buf *out, const struct arg_option *o)
 		enum_list(o->names, words, sizeof(words));
 		buf_printf(&text, ": %s", words);
 	}
-	put_wrapped(out, buf_str(&text), HELP_INDENT);
+	help_wrap(out, buf_str(&text), HELP_INDENT);
 }
 
 static void put_option(struct buf *out, const struct arg_option *o)
@@ -120,7 +119,7 @@ void help_put(struct buf *out, const struct args *args)
 	else if (c->n_subs)
 		buf_puts(out, " COMMAND");
 	buf_puts(out, "\n\n");
-	put_wrapped(out, str_z(c->about), 0);
+	help_wrap(out, str_z(c->about), 0);
 	put_commands(out, c);
 	if (args->n_path > 1)
 		put_options(out, "Options", &c->options);

@@ -64,6 +64,24 @@ static bool is_gateway(const struct value *tool)
 	return v && v->kind == VALUE_BOOL && v->b;
 }
 
+/* creel has nothing to tell about them but that they exist: their names, and no row each. */
+static void put_gateway(struct cli *cli, const struct value *tools)
+{
+	_cleanup_buf_ struct buf names = { 0 };
+
+	buf_init(&names, OUTPUT_MAX);
+	for (size_t i = 0; tools->kind == VALUE_ARR && i < tools->arr.n; i++)
+		if (is_gateway(&tools->arr.v[i])) {
+			buf_puts(&names, names.n ? ", " : "");
+			buf_put_visible(&names, tool_member(&tools->arr.v[i], "name"));
+		}
+	if (names.n == 0)
+		return;
+	buf_puts(cli->out,
+		 "\nThe agent's gateway carries these out; creel decides whether they may be called:\n  ");
+	help_wrap(cli->out, buf_str(&names), 2);
+}
+
 void toollist_put(struct cli *cli, const struct value *tools)
 {
 	static const char *const titles[] = { "TOOL", "NEEDS", "WHAT IT DOES" };
@@ -86,13 +104,16 @@ void toollist_put(struct cli *cli, const struct value *tools)
 			buf_putc(cli->out, '\n');
 			continue;
 		}
+		if (is_gateway(t))
+			continue;
 		columns_put(&c, tool_member(t, "name"));
 		columns_put(&c, joined(cli->arena, value_get(t, STR("needs")), "-"));
-		columns_put(&c, is_gateway(t) ? STR("of the gateway: creel decides, and does not run it")
-					      : tool_member(t, "description"));
+		columns_put(&c, tool_member(t, "description"));
 	}
-	if (!cli->quiet)
-		columns_print(&c, cli->out);
+	if (cli->quiet)
+		return;
+	columns_print(&c, cli->out);
+	put_gateway(cli, tools);
 }
 
 static void put_types(struct buf *out, const struct value *schema)
