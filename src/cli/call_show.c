@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static struct str text_of(const struct value *v, const char *key)
 {
@@ -173,6 +174,43 @@ void call_show(struct cli *cli, const struct value *result, struct output *to)
 
 /* ---- the line behind it ---- */
 
+/* Which rule, and in which file it stands, is explain's to tell: results go to callers who must not see paths. */
+static void put_why(struct buf *line, const struct value *result)
+{
+	const struct value *box = value_get(result, STR("sandbox"));
+	struct str session = box ? text_of(box, "session") : (struct str){ 0 };
+	struct str trust = box ? text_of(box, "trust") : (struct str){ 0 };
+
+	if (session.n == 0 || memchr(session.p, '\'', session.n))
+		return; /* it would not be what a shell makes of it */
+	buf_puts(line, "\twhy: creel explain --session '");
+	buf_put_visible(line, session);
+	buf_putc(line, '\'');
+	if (trust.n && !str_eq(trust, STR("none")))
+		buf_printf(line, " --sandbox " STR_FMT, STR_ARG(trust));
+	buf_puts(line, " --tool ");
+	buf_put_visible(line, text_of(result, "tool"));
+	buf_puts(line, ", with the same -c and -e\n");
+}
+
+/* The whole call, by policy: the message has said so, and what would change it follows. */
+static bool put_fixes(struct buf *line, const struct value *result, const struct value *denial)
+{
+	const struct value *fixes = list_of(result, "fix_it");
+
+	if (!str_eq(text_of(denial, "layer"), STR("policy")) ||
+	    !str_eq(text_of(denial, "operation"), STR("call")))
+		return false;
+	for (size_t i = 0; fixes && i < fixes->arr.n; i++)
+		if (fixes->arr.v[i].kind == VALUE_STR) {
+			buf_puts(line, "\tfix: ");
+			buf_put_visible(line, output_fix(fixes->arr.v[i].s));
+			buf_putc(line, '\n');
+		}
+	put_why(line, result);
+	return true;
+}
+
 static void put_refusals(struct buf *line, const struct value *result)
 {
 	const struct value *denials = list_of(result, "denials");
@@ -180,6 +218,8 @@ static void put_refusals(struct buf *line, const struct value *result)
 	for (size_t i = 0; denials && i < denials->arr.n; i++) {
 		const struct value *d = &denials->arr.v[i];
 
+		if (put_fixes(line, result, d))
+			continue;
 		buf_puts(line, "\tdenied: ");
 		buf_put_visible(line, text_of(d, "operation"));
 		buf_putc(line, ' ');

@@ -8,24 +8,22 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Policy names keys, and what a host would need; whoever types a command wants to know what to type. */
-static struct str fix_for_run(struct str fix)
+/* The rule's own place; a built-in one has none, and what was typed now is before one's eyes. */
+static void put_place(struct buf *text, const struct decision *d)
 {
-	static const char native[] = "--backend native: in this build no other backend runs commands";
-	static const struct {
-		const char *policy, *run;
-	} table[] = {
-		{ "systemctl start docker", native },
-		{ "backend.opensandbox.endpoint", native },
-		{ "mounts.workspace.path",
-		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, and no "
-		  "directory of the system such as /etc or /root" },
-	};
+	for (size_t i = 0; i < d->n_reasons; i++) {
+		const struct reason *why = &d->reasons[i];
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (str_eq(fix, str_z(table[i].policy)))
-			return str_z(table[i].run);
-	return fix;
+		bool looked_up = why->origin.kind == ORIGIN_FILE || why->origin.kind == ORIGIN_ENV ||
+				 why->origin.kind == ORIGIN_PROFILE;
+
+		if (why->stage != d->stopped_at || !str_eq(str_z(why->what), STR("refused")) || !looked_up)
+			continue;
+		buf_puts(text, "\tfrom: ");
+		origin_put(text, &why->origin);
+		buf_putc(text, '\n');
+		return;
+	}
 }
 
 static int refused(struct run *r)
@@ -40,9 +38,10 @@ static int refused(struct run *r)
 	buf_printf(&text, "creel run: refused (%s): ", code_word(d->code));
 	buf_put_visible(&text, d->message);
 	buf_putc(&text, '\n');
+	put_place(&text, d);
 	for (size_t i = 0; i < d->fix_it.n; i++) {
 		buf_puts(&text, "\tfix: ");
-		buf_put_visible(&text, fix_for_run(d->fix_it.v[i]));
+		buf_put_visible(&text, output_fix(d->fix_it.v[i]));
 		buf_putc(&text, '\n');
 	}
 	output_complain(buf_str(&text));

@@ -144,3 +144,22 @@ int output_file(const char *path, struct str text, bool replace, struct err *e)
 		return 0;
 	return err_sys(e, -r, "write '%s'", path);
 }
+
+struct str output_fix(struct str fix)
+{
+	static const char native[] = "--backend native: in this build no other backend runs commands";
+	static const struct {
+		const char *policy, *typed;
+	} table[] = {
+		{ "systemctl start docker", native },
+		{ "backend.opensandbox.endpoint", native },
+		{ "mounts.workspace.path",
+		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, and no "
+		  "directory of the system such as /etc or /root" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (str_eq(fix, str_z(table[i].policy)))
+			return str_z(table[i].typed);
+	return fix;
+}
