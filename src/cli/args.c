@@ -127,6 +127,10 @@ static int unknown_command(const struct parser *p, struct str word)
 	const char *best = NULL;
 	unsigned distance = 3;
 
+	for (const struct arg_guess *g = c->guesses; g && g->word; g++)
+		if (str_eq(str_z(g->word), word))
+			return err_set(p->e, ERR_USAGE, "unknown command '" STR_FMT "': write '%s'",
+				       STR_ARG(word), g->instead);
 	for (size_t i = 0; i < c->n_subs; i++)
 		if (!c->subs[i].hidden)
 			nearest(word, c->subs[i].name, &best, &distance);
@@ -178,8 +182,8 @@ static int store_value(struct parser *p, const struct arg_option *o, struct str 
 	if (o->names && !enum_value(o->names, text, false, &v->value))
 		return bad_word(p->e, "--", o->name, text, o->names);
 	if (o->kind == ARG_NUMBER && str_to_u64(text, UINT64_MAX, &v->number) < 0)
-		return err_set(p->e, ERR_USAGE, "--%s: '" STR_FMT "' is not a whole number", o->name,
-			       STR_ARG(text));
+		return err_set(p->e, ERR_USAGE, "--%s: '" STR_FMT "' is not a whole number%s", o->name,
+			       STR_ARG(text), str_eq(str_z(o->meta), STR("SECONDS")) ? " of seconds" : "");
 	v->has = true;
 	v->text = text;
 	return 0;
@@ -303,7 +307,8 @@ static int take_word(struct parser *p, struct str word)
 		if (here->takes_command)
 			return err_set(p->e, ERR_USAGE,
 				       "unexpected '" STR_FMT "': write a command after '--'", STR_ARG(word));
-		return err_set(p->e, ERR_USAGE, "unexpected '" STR_FMT "'", STR_ARG(word));
+		return err_set(p->e, ERR_USAGE, "unexpected '" STR_FMT "'%s", STR_ARG(word),
+			       here->reads_config ? ": a file is given with -c" : "");
 	}
 	return append(p, &p->ret->words, word);
 }

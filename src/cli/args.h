@@ -64,6 +64,11 @@ struct arg_word {
 	bool many; /* the last one alone: any number of them */
 };
 
+/* What people type who know other programs; not a command, but it is clear what they want. */
+struct arg_guess {
+	const char *word, *instead; /* NULL ends the list */
+};
+
 struct cli;
 
 #define COMMAND_MAX_DEPTH 3
@@ -78,8 +83,10 @@ struct command {
 	size_t n_words;
 	bool takes_command; /* everything after "--" is a command line */
 	bool bare_command;  /* so is everything from the first word that is not an option on */
+	bool reads_config;  /* its one subject is the configuration: a word is most likely a file */
 	bool helps;         /* it has help of its own for what its first word names */
 	bool hidden;
+	const struct arg_guess *guesses; /* for words that are none of subs; NULL = none */
 	const struct command *subs;
 	size_t n_subs;
 	int (*run)(struct cli *cli, struct err *e); /* the exit status, or negative with *e */

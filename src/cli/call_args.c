@@ -195,6 +195,14 @@ static bool is_name(struct str s)
 	return s.n > 0 && !isdigit((unsigned char)s.p[0]);
 }
 
+static void put_names(struct buf *out, const struct value *tool)
+{
+	const struct value *all = tool_properties(tool);
+
+	for (size_t i = 0; i < all->obj.n; i++)
+		buf_printf(out, "%s" STR_FMT, i ? ", " : "", STR_ARG(all->obj.m[i].key));
+}
+
 static int unknown(const struct words *x, struct str name, struct err *e)
 {
 	const struct value *all = tool_properties(x->tool);
@@ -202,13 +210,10 @@ static int unknown(const struct words *x, struct str name, struct err *e)
 	struct str near = { 0 };
 
 	buf_init(&list, 300);
-	for (size_t i = 0; i < all->obj.n; i++) {
-		struct str known = all->obj.m[i].key;
-
-		buf_printf(&list, "%s" STR_FMT, i ? ", " : "", STR_ARG(known));
-		if (str_distance(name, known, 2) <= 2)
-			near = known;
-	}
+	put_names(&list, x->tool);
+	for (size_t i = 0; i < all->obj.n; i++)
+		if (str_distance(name, all->obj.m[i].key, 2) <= 2)
+			near = all->obj.m[i].key;
 	if (near.n)
 		return err_set(e, ERR_USAGE,
 			       STR_FMT ": unknown argument '" STR_FMT "', did you mean '" STR_FMT
@@ -237,6 +242,23 @@ static const struct member *main_argument(const struct value *tool)
 	return first;
 }
 
+static int second_text(const struct words *x, struct str word, struct str first, struct err *e)
+{
+	bool runs = tool_argument(x->tool, STR("command")) || tool_argument(x->tool, STR("cmd"));
+	_cleanup_buf_ struct buf fix = { 0 };
+
+	buf_init(&fix, 400);
+	if (runs)
+		buf_puts(&fix, "quote a text with spaces, or write a command's words after '--'");
+	else
+		buf_puts(&fix, "it takes ");
+	if (!runs)
+		put_names(&fix, x->tool);
+	return err_set(e, ERR_USAGE,
+		       STR_FMT ": '" STR_FMT "' is not NAME=VALUE, and there already is a '" STR_FMT "'; %s",
+		       STR_ARG(tool_name(x)), STR_ARG(word), STR_ARG(first), fix.p ? fix.p : "");
+}
+
 static int take_word(struct words *x, struct str word, struct err *e)
 {
 	const struct member *argument;
@@ -253,11 +275,7 @@ static int take_word(struct words *x, struct str word, struct err *e)
 			       STR_ARG(tool_name(x)), STR_ARG(word));
 	for (size_t i = 0; i < x->n_names; i++)
 		if (str_eq(x->names[i], argument->key))
-			return err_set(e, ERR_USAGE,
-				       STR_FMT
-				       ": '" STR_FMT "' is not NAME=VALUE, and there already is a '" STR_FMT
-				       "'; quote a text with spaces, or write a command's words after '--'",
-				       STR_ARG(tool_name(x)), STR_ARG(word), STR_ARG(x->names[i]));
+			return second_text(x, word, argument->key, e);
 	return give(x, argument, word, e);
 }
 

@@ -281,14 +281,14 @@ static const struct command config_commands[] = {
 		   "match, grants that contradict each other and risky values, each with the fix.",
 	  .examples = "creel config check --strict\tfail on warnings too\n"
 		      "creel config check -c openclaw:openclaw.json --json\tfindings as JSON\n",
-	  .options = TABLE(check_options), .run = run_config_check },
+	  .options = TABLE(check_options), .reads_config = true, .run = run_config_check },
 	{ .name = "show", .summary = "print the configuration in force",
 	  .about = "Prints what was set by profile, files, variables and flags as one creel.json5, which reads back to the "
 		   "same configuration but for what must not be shown: values that came from the environment stand as they are "
 		   "written, secrets as <redacted>.",
 	  .examples = "creel config show --all --origin\tevery value with its source\n"
 		      "creel --profile bilrost config show --as openclaw | jq .agents.defaults.sandbox\tas openclaw.json\n",
-	  .options = TABLE(show_options), .run = run_config_show },
+	  .options = TABLE(show_options), .reads_config = true, .run = run_config_show },
 	{ .name = "import", .summary = "turn a foreign configuration file into creel.json5",
 	  .usage = "FORMAT FILE [PATH]",
 	  .about = "Reads one file of FORMAT (creel, athena, openclaw, allowlist, openclaw-net or ansible) and prints it in "
@@ -385,6 +385,30 @@ static const struct command incident_commands[] = {
 	  .options = TABLE(incident_options), .run = run_incident_export },
 };
 
+static const struct arg_guess guesses[] = {
+	{ "ps", "creel list" }, { "ls", "creel list" }, { "status", "creel list' or 'creel doctor" },
+	{ "sandboxes", "creel list" }, { "sessions", "creel list" },
+	{ "exec", "creel call exec -- COMMAND" }, { "bash", "creel run -t -- bash" }, { "sh", "creel run -t -- sh" },
+	{ "shell", "creel run -t -- sh" }, { "tools", "creel call --list" },
+	{ "logs", "creel audit show" }, { "log", "creel audit show" }, { "history", "creel audit show" },
+	{ "stop", "creel kill" }, { "rm", "creel kill" }, { "delete", "creel kill" }, { "restart", "creel recreate" },
+	{ "start", "creel serve all" }, { "up", "creel serve all" }, { "daemon", "creel serve all" },
+	{ "check", "creel config check" }, { "import", "creel config import" }, { "init", "creel config import" },
+	{ "why", "creel explain" }, { "approve", "creel approvals allow" },
+	{ NULL, NULL },
+};
+static const struct arg_guess audit_guesses[] = {
+	{ "tail", "creel audit show --last 10' or 'creel audit follow" }, { "log", "creel audit show" }, { "list", "creel audit show" },
+	{ "check", "creel audit verify" }, { NULL, NULL },
+};
+static const struct arg_guess token_guesses[] = {
+	{ "create", "creel token new" }, { "add", "creel token new" }, { "delete", "creel token revoke" }, { "rm", "creel token revoke" },
+	{ "show", "creel token list" }, { NULL, NULL },
+};
+static const struct arg_guess approvals_guesses[] = {
+	{ "approve", "creel approvals allow" }, { "reject", "creel approvals deny" }, { "refuse", "creel approvals deny" }, { NULL, NULL },
+};
+
 static const struct command commands[] = {
 	{ .name = "run", .summary = "run one command in a sandbox",
 	  .usage = "[--] COMMAND [ARGUMENT...]",
@@ -456,7 +480,7 @@ static const struct command commands[] = {
 	  .subs = config_commands, .n_subs = COUNT(config_commands) },
 	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
 	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
-	  .subs = audit_commands, .n_subs = COUNT(audit_commands) },
+	  .guesses = audit_guesses, .subs = audit_commands, .n_subs = COUNT(audit_commands) },
 	{ .name = "serve", .summary = "answer callers over HTTP", .usage = "guard|runner|egress|all",
 	  .about = "Starts services and stays: the guard that callers speak to (serve.guard, 127.0.0.1:18888), the runner behind it, which runs their calls in "
 		   "sandboxes, and egress, through which sandboxes reach what they may. all starts the three. They stop on SIGTERM, when what was begun is done, and read their "
@@ -470,10 +494,10 @@ static const struct command commands[] = {
 	  .subs = incident_commands, .n_subs = COUNT(incident_commands) },
 	{ .name = "token", .summary = "make, list and revoke tokens of callers over the network",
 	  .about = "Works on tokens/tokens.json in the state directory (0600, hashes alone). Each is bound to the pairs of agent and chat that its holder may speak for.",
-	  .subs = token_commands, .n_subs = COUNT(token_commands) },
+	  .guesses = token_guesses, .subs = token_commands, .n_subs = COUNT(token_commands) },
 	{ .name = "approvals", .summary = "answer calls that a person has to allow",
 	  .about = "A call whose verdict is ASK (tools.exec.mode, elevated) waits for approvals.timeout_s seconds. No answer is a refusal.",
-	  .subs = approvals_commands, .n_subs = COUNT(approvals_commands) },
+	  .guesses = approvals_guesses, .subs = approvals_commands, .n_subs = COUNT(approvals_commands) },
 	{ .name = "pairing", .summary = "say which senders are known",
 	  .about = "Works on pairing/pairing.json in the state directory. Who is not known gets a code and nothing else, until somebody approves it.",
 	  .subs = pairing_commands, .n_subs = COUNT(pairing_commands) },
@@ -505,6 +529,6 @@ const struct command creel_command = {
 		    "creel call exec -- make test\tin a sandbox that stays for the next call\n"
 		    "creel explain --tool exec -- make test\twhat would happen to this call\n"
 		    "creel config check\tis the configuration right\n",
-	.options = TABLE(common_options), .subs = commands, .n_subs = COUNT(commands),
+	.options = TABLE(common_options), .guesses = guesses, .subs = commands, .n_subs = COUNT(commands),
 };
 /* clang-format on */
