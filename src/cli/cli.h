@@ -49,7 +49,7 @@ struct cli {
 	bool yes, dry_run;
 
 	/* audit, incident */
-	struct arg_value since, first_seq, output;
+	struct arg_value since, last, first_seq, output;
 	struct arg_list anchors;
 	bool denied;
 

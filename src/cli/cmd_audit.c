@@ -14,7 +14,9 @@
 
 #define RECORD_ARENA ((size_t)8 << 20)
 #define FLUSH_BYTES ((size_t)64 << 10)
-enum { FOLLOW_BACK = 256 * 1024, FOLLOW_ROWS = 10, FOLLOW_LOOK_MS = 1000, NOT_WHOLE = 1 };
+enum { FOLLOW_BACK = 256 * 1024, FOLLOW_ROWS = 10, FOLLOW_LOOK_MS = 1000, NOT_WHOLE = 1, LAST_MAX = 10000 };
+
+struct ring;
 
 struct show {
 	struct cli *cli;
@@ -22,6 +24,7 @@ struct show {
 	struct buf text; /* not printed yet */
 	bool terminal;
 	uint64_t n_shown;
+	struct ring *last; /* NULL = all of them */
 	struct err *e;
 };
 
@@ -68,12 +71,69 @@ static int put_record(struct show *s, const struct audit_record *rec)
 	return 1;
 }
 
+/* ---- the last rows ---- */
+
+struct ring {
+	struct buf *row;
+	size_t max, n; /* n: how many there were in all */
+};
+
+static void ring_done(struct ring *k)
+{
+	for (size_t i = 0; k->row && i < k->max; i++)
+		buf_done(&k->row[i]);
+}
+
+static int ring_init(struct ring *k, struct cli *cli, uint64_t max, struct err *e)
+{
+	if (max < 1 || max > LAST_MAX)
+		return err_set(e, ERR_USAGE, "--last is 1..%d", LAST_MAX);
+	k->row = ARENA_ARRAY(cli->arena, struct buf, max);
+	k->max = max;
+	return k->row ? 0 : err_set(e, ERR_LIMIT, "out of memory");
+}
+
+static void ring_keep(struct ring *k, struct show *s)
+{
+	struct buf *b = &k->row[k->n++ % k->max];
+
+	buf_done(b);
+	*b = s->text;
+	buf_init(&s->text, OUTPUT_MAX);
+}
+
+static int ring_print(struct ring *k, struct show *s)
+{
+	int r = 0;
+
+	if (!s->cli->json && !s->cli->quiet)
+		audit_row_title(&s->text, output_wants_colour(s->cli));
+	for (size_t i = k->n > k->max ? k->n - k->max : 0; r >= 0 && i < k->n; i++) {
+		buf_put(&s->text, buf_str(&k->row[i % k->max]));
+		r = s->text.n >= FLUSH_BYTES ? flush(s) : 0;
+	}
+	return r < 0 ? r : flush(s);
+}
+
 /* ---- show ---- */
+
+static int show_last_record(struct show *s, const struct audit_record *rec)
+{
+	if (put_record(s, rec) == 0)
+		return 0;
+	s->n_shown++;
+	if (s->text.failed)
+		return flush(s);
+	ring_keep(s->last, s);
+	return 0;
+}
 
 static int show_record(void *ctx, const struct audit_record *rec)
 {
 	struct show *s = ctx;
 
+	if (s->last)
+		return show_last_record(s, rec);
 	if (s->n_shown == 0 && !s->cli->json && !s->cli->quiet && s->text.n == 0)
 		audit_row_title(&s->text, output_wants_colour(s->cli));
 	s->n_shown += (uint64_t)put_record(s, rec);
@@ -127,11 +187,16 @@ static int no_log(const struct cli *cli, const char *dir)
 int run_audit_show(struct cli *cli, struct err *e)
 {
 	_cleanup_(show_done) struct show s = { 0 };
+	_cleanup_(ring_done) struct ring last = { 0 };
 	struct audit_verdict v;
 	struct audit_verify_opts o = { .each = show_record, .ctx = &s };
 	char dir[OWN_PATH_MAX];
 	int r = show_begin(&s, cli, dir, e);
 
+	if (r >= 0 && cli->last.has) {
+		r = ring_init(&last, cli, cli->last.number, e);
+		s.last = &last;
+	}
 	if (r < 0)
 		return session_failed(r, e);
 	if (!is_there(dir))
@@ -139,7 +204,7 @@ int run_audit_show(struct cli *cli, struct err *e)
 	o.dir = dir;
 	r = audit_verify(&o, &v, e);
 	if (r >= 0 && s.n_shown)
-		r = flush(&s);
+		r = s.last ? ring_print(&last, &s) : flush(&s);
 	if (r < 0)
 		return r;
 	if (!s.n_shown)
@@ -152,36 +217,6 @@ int run_audit_show(struct cli *cli, struct err *e)
 }
 
 /* ---- follow ---- */
-
-/* The last rows of what was there already. */
-struct ring {
-	struct buf row[FOLLOW_ROWS];
-	size_t n;
-};
-
-static void ring_done(struct ring *k)
-{
-	for (size_t i = 0; i < FOLLOW_ROWS; i++)
-		buf_done(&k->row[i]);
-}
-
-static void ring_keep(struct ring *k, struct show *s)
-{
-	struct buf *b = &k->row[k->n++ % FOLLOW_ROWS];
-
-	buf_done(b);
-	*b = s->text;
-	buf_init(&s->text, OUTPUT_MAX);
-}
-
-static int ring_print(struct ring *k, struct show *s)
-{
-	if (!s->cli->json && !s->cli->quiet)
-		audit_row_title(&s->text, output_wants_colour(s->cli));
-	for (size_t i = k->n > FOLLOW_ROWS ? k->n - FOLLOW_ROWS : 0; i < k->n; i++)
-		buf_put(&s->text, buf_str(&k->row[i % FOLLOW_ROWS]));
-	return flush(s);
-}
 
 /* All that is there now; `keep` NULL: printed at once. */
 static int take_all(struct show *s, struct audit_tail *t, struct ring *keep)
@@ -223,6 +258,8 @@ int run_audit_follow(struct cli *cli, struct err *e)
 	char dir[OWN_PATH_MAX];
 	int r = show_begin(&s, cli, dir, e);
 
+	if (r >= 0)
+		r = ring_init(&last, cli, FOLLOW_ROWS, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (!is_there(dir))

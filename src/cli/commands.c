@@ -193,6 +193,10 @@ static const struct arg_option prune_options[] = {
 	{ .name = "since", .kind = ARG_TEXT, AT(since), .meta = "TIME", .help = "how long ago (30m, 2h, 7d) or a time in UTC (2026-11-17T01:02:03Z)" }, \
 	{ .name = "denied", .kind = ARG_FLAG, AT(denied), .help = "what was refused, or ended by whoever enforces a limit" },
 static const struct arg_option record_options[] = { RECORD_OPTIONS };
+static const struct arg_option audit_show_options[] = {
+	RECORD_OPTIONS
+	{ .name = "last", .letter = 'n', .kind = ARG_NUMBER, AT(last), .meta = "N", .help = "the last N of them, at most 10000" },
+};
 static const struct arg_option verify_options[] = {
 	{ .name = "anchor", .kind = ARG_LIST, AT(anchors), .meta = "NUMBER:HASH",
 	  .help = "this record, as an earlier verify printed it, must still be there; repeatable" },
@@ -308,9 +312,10 @@ static const struct command audit_commands[] = {
 	{ .name = "show", .summary = "print the records of the audit log",
 	  .about = "Prints what was decided about each call, what came of it, and what became of sandboxes, oldest first, over all files of the log. --session and "
 		   "--agent choose, too. With --json each record is the line of the log, with its hash.",
-	  .examples = "creel audit show --since 1h --denied\twhat was refused in the last hour\n"
+	  .examples = "creel audit show --last 20\tthe newest records\n"
+		      "creel audit show --since 1h --denied\twhat was refused in the last hour\n"
 		      "creel audit show --session untrusted:pr-482 --json | jq .\teverything about one session\n",
-	  .options = TABLE(record_options), .run = run_audit_show },
+	  .options = TABLE(audit_show_options), .run = run_audit_show },
 	{ .name = "follow", .summary = "print records as they are written",
 	  .about = "Prints the last ten records and then each new one as it comes, also when the log goes on in a new file. Ends with SIGINT, or when nobody reads "
 		   "what it prints.",
