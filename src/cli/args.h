@@ -23,7 +23,18 @@ enum arg_kind {
 };
 
 /* What a shell offers after the option. */
-enum arg_hint { HINT_NONE = 0, HINT_FILE, HINT_DIR, HINT_CONFIG, HINT_KEY, HINT_TOOL, HINT_SANDBOX };
+enum arg_hint {
+	HINT_NONE = 0,
+	HINT_FILE,
+	HINT_DIR,
+	HINT_CONFIG,
+	HINT_KEY,
+	HINT_TOOL,
+	HINT_SANDBOX,
+	HINT_TOKEN,
+	HINT_APPROVAL,
+	HINT_COMMAND, /* one of creel's own */
+};
 
 struct arg_value {
 	bool has;

@@ -80,6 +80,11 @@ static int list_row(void *ctx, const struct creel_approval *a)
 	struct columns *c = &x->table;
 
 	x->n++;
+	if (x->cli->quiet) {
+		buf_put_visible(x->cli->out, str_z(a->id));
+		buf_putc(x->cli->out, '\n');
+		return 0;
+	}
 	columns_put(c, str_z(a->id));
 	columns_put(c, str_z(a->kind));
 	columns_put(c, str_z(a->state));
@@ -119,9 +124,11 @@ int run_approvals_list(struct cli *cli, struct err *e)
 		jsonw_arr_end(&x.w);
 		jsonw_obj_end(&x.w);
 		buf_putc(cli->out, '\n');
+	} else if (cli->quiet) {
+		return 0; /* the ids are told */
 	} else if (x.n) {
 		columns_print(&x.table, cli->out);
-	} else if (!cli->quiet) {
+	} else {
 		output_complain(STR("nothing waits for an answer\n"));
 	}
 	return 0;

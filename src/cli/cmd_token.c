@@ -309,6 +309,17 @@ static void put_table(struct cli *cli, const struct tokens *t, uint64_t now)
 	columns_print(&c, cli->out);
 }
 
+/* For scripts and shells: what revoke takes. */
+static void put_ids(struct cli *cli, const struct tokens *t)
+{
+	char id[TOKEN_ID_MAX];
+
+	for (size_t i = 0; i < t->n; i++) {
+		token_id(&t->v[i], id);
+		buf_printf(cli->out, "%s\n", id);
+	}
+}
+
 int run_token_list(struct cli *cli, struct err *e)
 {
 	_cleanup_(desk_closep) struct desk *d = desk_new(cli, e);
@@ -320,9 +331,11 @@ int run_token_list(struct cli *cli, struct err *e)
 	t = token_store_tokens(d->store);
 	if (cli->json)
 		put_list_json(cli, t, clock_unix_ms());
+	else if (cli->quiet)
+		put_ids(cli, t);
 	else if (t->n)
 		put_table(cli, t, clock_unix_ms());
-	else if (!cli->quiet)
+	else
 		output_complain(STR("no tokens; 'creel token new --pairs AGENT:CHAT' makes one\n"));
 	return 0;
 }

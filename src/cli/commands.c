@@ -50,7 +50,7 @@ static const struct arg_option common_options[] = {
 	  .help = "set one option by its dotted name or a sandbox_* variable; or several as '{json}'; repeatable" },
 	{ .name = "compat", .kind = ARG_TEXT, AT(compat), .meta = "NAME", .names = compat_names,
 	  .help = "follow the documents, or OpenClaw as it behaves in that version" },
-	{ .name = "session", .kind = ARG_TEXT, AT(session), .meta = "KEY",
+	{ .name = "session", .kind = ARG_TEXT, AT(session), .meta = "KEY", .hint = HINT_SANDBOX,
 	  .help = "session key, such as agent:main:main or untrusted:pr-482" },
 	{ .name = "agent", .kind = ARG_TEXT, AT(agent), .meta = "ID", .help = "agent that asks" },
 	{ .name = "sandbox", .kind = ARG_TEXT, AT(sandbox), .meta = "MODE", .names = trust_names,
@@ -121,7 +121,7 @@ static const struct arg_option run_options[] = {
 };
 
 static const struct arg_option explain_options[] = {
-	{ .name = "tool", .kind = ARG_TEXT, AT(tool), .meta = "TOOL",
+	{ .name = "tool", .kind = ARG_TEXT, AT(tool), .meta = "TOOL", .hint = HINT_TOOL,
 	  .help = "tool that is called, by any of its names; a command alone means exec" },
 	{ .name = "command", .kind = ARG_TEXT, AT(command), .meta = "TEXT", .exclude = X_COMMAND,
 	  .help = "the command as one string, as a model sends it, instead of words after --" },
@@ -223,7 +223,7 @@ static const struct arg_option serve_options[] = {
 static const struct arg_word serve_words[] = { { .name = "SERVICE", .names = service_names } };
 static const struct arg_word code_words[] = { { .name = "CODE" } };
 static const struct arg_word sender_words[] = { { .name = "CHANNEL" }, { .name = "USER" } };
-static const struct arg_word token_words[] = { { .name = "TOKEN", .many = true } };
+static const struct arg_word token_words[] = { { .name = "TOKEN", .hint = HINT_TOKEN, .many = true } };
 
 static const struct arg_option approvals_list_options[] = {
 	{ .name = "all", .kind = ARG_FLAG, AT(all), .help = "also those that have ended: used, denied, expired, withdrawn" },
@@ -235,7 +235,7 @@ static const struct arg_option approvals_allow_options[] = {
 	REASON_OPTION
 };
 static const struct arg_option approvals_deny_options[] = { REASON_OPTION };
-static const struct arg_word approval_words[] = { { .name = "ID" } };
+static const struct arg_word approval_words[] = { { .name = "ID", .hint = HINT_APPROVAL } };
 
 static const struct arg_option incident_options[] = {
 	{ .name = "request", .kind = ARG_TEXT, AT(request_id), .meta = "ID", .help = "one call, by the request_id of its result" },
@@ -266,7 +266,7 @@ static const struct arg_word import_words[] = {
 	{ .name = "PATH", .hint = HINT_FILE, .optional = true },
 };
 static const struct arg_word help_words[] = {
-	{ .name = "COMMAND", .optional = true },
+	{ .name = "COMMAND", .hint = HINT_COMMAND, .optional = true },
 	{ .name = "COMMAND", .optional = true },
 };
 static const struct arg_word call_words[] = {
@@ -347,7 +347,7 @@ static const struct command pairing_commands[] = {
 
 static const struct command approvals_commands[] = {
 	{ .name = "list", .summary = "list calls that wait for a person",
-	  .about = "Prints a line for each call that waits for an answer and for each that is allowed for a time, oldest first; --all also those that have ended. "
+	  .about = "Prints a line for each call that waits for an answer and for each that is allowed for a time, oldest first; --all also those that have ended; with -q the ids alone. "
 		   "The command is shown as a shell would be told it, without secrets that are known, and with nothing in it that a terminal would obey.",
 	  .examples = "creel approvals list --json\tfor programs\n", .options = TABLE(approvals_list_options), .run = run_approvals_list },
 	{ .name = "show", .summary = "show everything about one of them", .usage = "ID",
@@ -372,7 +372,7 @@ static const struct command token_commands[] = {
 	  .examples = "creel token new --pairs g-coder:-100123 --expires 90d --name coder\tfor one agent in one chat\n",
 	  .options = TABLE(token_options), .run = run_token_new },
 	{ .name = "list", .summary = "list tokens, with pairs, expiry and last use",
-	  .about = "Prints a line for each token that was made, also for those that are revoked or have expired.", .examples = "creel token list --json\tfor programs\n",
+	  .about = "Prints a line for each token that was made, also for those that are revoked or have expired; with -q the ids alone.", .examples = "creel token list --json\tfor programs\n",
 	  .run = run_token_list },
 	{ .name = "revoke", .summary = "make tokens good for nothing", .usage = "TOKEN...",
 	  .about = "From then on nobody gets in with them. TOKEN is an id or a name of the list, not the token itself.",

@@ -20,9 +20,24 @@ void words_put(struct buf *out, const struct enum_name *names, char separator)
 /* What creel itself is asked for when the key is pressed. */
 const char *hint_command(enum arg_hint hint)
 {
-	if (hint == HINT_TOOL)
+	switch (hint) {
+	case HINT_TOOL:
 		return "creel call --list -q 2>/dev/null";
-	return hint == HINT_SANDBOX ? "creel list -q 2>/dev/null" : NULL;
+	case HINT_SANDBOX:
+		return "creel list -q 2>/dev/null";
+	case HINT_TOKEN:
+		return "creel token list -q 2>/dev/null";
+	case HINT_APPROVAL:
+		return "creel approvals list -q 2>/dev/null";
+	case HINT_NONE:
+	case HINT_FILE:
+	case HINT_DIR:
+	case HINT_CONFIG:
+	case HINT_KEY:
+	case HINT_COMMAND:
+	default:
+		return NULL;
+	}
 }
 
 /* ---- bash ---- */
@@ -99,7 +114,9 @@ static void bash_reply(struct buf *out, const struct arg_option *o)
 			"mapfile -t COMPREPLY < <(compgen -S = -W \"$keys\" -- \"$cur\"); compopt -o nospace");
 	} else if (o->hint == HINT_DIR) {
 		buf_puts(out, "mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); compopt -o filenames");
-	} else if (o->hint == HINT_FILE || o->hint == HINT_CONFIG) {
+	} else if (o->hint == HINT_CONFIG) { /* [FORMAT:]FILE */
+		buf_puts(out, "mapfile -t COMPREPLY < <(compgen -f -- \"${cur#*:}\"); compopt -o filenames");
+	} else if (o->hint == HINT_FILE) {
 		buf_puts(out, "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); compopt -o filenames");
 	} else {
 		buf_puts(out, ":");
@@ -127,6 +144,13 @@ static void bash_option_names(struct buf *out, const struct arg_options *o)
 		buf_printf(out, " --%s", o->v[i].name);
 }
 
+static void bash_names(struct buf *out, const struct command *parent)
+{
+	for (size_t i = 0; i < parent->n_subs; i++)
+		if (!parent->subs[i].hidden)
+			buf_printf(out, " %s", parent->subs[i].name);
+}
+
 static void bash_offer(struct buf *out, const struct command *const *path, size_t n)
 {
 	const struct command *c = path[n - 1];
@@ -136,18 +160,30 @@ static void bash_offer(struct buf *out, const struct command *const *path, size_
 	buf_puts(out, "\")\n\t\toptions=\"");
 	bash_option_names(out, &c->options);
 	buf_puts(out, "\"\n\t\twords=\"");
-	for (size_t i = 0; i < c->n_subs; i++)
-		if (!c->subs[i].hidden)
-			buf_printf(out, " %s", c->subs[i].name);
+	bash_names(out, c);
 	for (size_t i = 0; i < c->n_words; i++) {
-		if (c->words[i].names) {
+		if (c->words[i].hint == HINT_COMMAND) {
+			bash_names(out, &creel_command);
+		} else if (c->words[i].names) {
 			buf_putc(out, ' ');
 			words_put(out, c->words[i].names, ' ');
 		} else if (hint_command(c->words[i].hint)) {
 			buf_printf(out, " $(%s)", hint_command(c->words[i].hint));
 		}
 	}
+	if (c->bare_command)
+		buf_puts(out, " $(compgen -c -- \"$cur\")");
 	buf_puts(out, "\"\n\t\t;;\n");
+}
+
+/* From the first word on it is another program's command line. */
+static void bash_bare(struct buf *out, const struct command *const *path, size_t n)
+{
+	if (!path[n - 1]->bare_command)
+		return;
+	buf_puts(out, " | \"");
+	bash_path(out, path, n);
+	buf_puts(out, ":\"[!-=]*");
 }
 
 static void bash_keys(struct buf *out)
@@ -167,29 +203,33 @@ void completion_bash(struct buf *out)
 {
 	buf_puts(out, "# bash completion for creel; made by 'creel completion bash'\n"
 		      "# shellcheck shell=bash\n"
-		      "_creel() {\n"
-		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		      "_creel_offer() {\n"
 		      "\tlocal path=creel word words options i\n");
 	bash_keys(out);
 	buf_puts(out, "\tCOMPREPLY=()\n"
 		      "\tif [[ $cur == = ]]; then\n"
 		      "\t\tcur=\n"
-		      "\telif [[ $prev == = && $COMP_CWORD -gt 1 ]]; then\n"
-		      "\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+		      "\telif [[ $prev == = && $n -gt 3 ]]; then\n"
+		      "\t\tprev=${line[n - 3]}\n"
 		      "\tfi\n"
-		      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		      "\t\tword=${COMP_WORDS[i]}\n"
+		      "\tfor ((i = 1; i < n - 1; i++)); do\n"
+		      "\t\tword=${line[i]}\n"
 		      "\t\tcase \"$path $word\" in\n");
 	bash_each(out, bash_descend);
 	buf_puts(out, "\t\t*)\n"
 		      "\t\t\tcase \"$path:$word\" in\n"
-		      "\t\t\t*:--)\n"
+		      "\t\t\t*:--");
+	bash_each(out, bash_bare);
+	buf_puts(out, ")\n"
 		      "\t\t\t\tcompopt -o default\n"
 		      "\t\t\t\treturn\n"
 		      "\t\t\t\t;;\n"
 		      "\t\t\t*:=");
 	bash_each(out, bash_skip);
-	buf_puts(out, ") ((i++)) ;;\n"
+	buf_puts(out, ")\n"
+		      "\t\t\t\t((i++))\n"
+		      "\t\t\t\t[[ ${line[i]} == = ]] && ((i++))\n"
+		      "\t\t\t\t;;\n"
 		      "\t\t\tesac\n"
 		      "\t\t\t;;\n"
 		      "\t\tesac\n"
@@ -201,13 +241,31 @@ void completion_bash(struct buf *out)
 	buf_puts(out,
 		 "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tmapfile -t COMPREPLY < <(compgen -W \"$options");
 	bash_option_names(out, &creel_command.options);
-	buf_puts(out, "\" -- \"$cur\")\n"
-		      "\telse\n"
-		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		      "\t\t[[ $path == *import || $path == *call ]] && compopt -o default\n"
-		      "\tfi\n"
-		      "}\n"
-		      "complete -F _creel creel\n");
+	buf_puts(
+		out,
+		"\" -- \"$cur\")\n"
+		"\telse\n"
+		"\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		"\t\t[[ $path == *import || $path == *call ]] && compopt -o default\n"
+		"\tfi\n"
+		"}\n"
+		/* bash breaks words at colons, and takes what is offered for what stands behind the last one. */
+		"_creel() {\n"
+		"\tlocal -a line=()\n"
+		"\tlocal word glue='' n=0 cur prev\n"
+		"\tfor word in \"${COMP_WORDS[@]:0:COMP_CWORD+1}\"; do\n"
+		"\t\tif [[ $n -gt 1 && ($word == :* || $glue) ]]; then\n"
+		"\t\t\tline[n - 1]+=$word\n"
+		"\t\telse\n"
+		"\t\t\tline[n++]=$word\n"
+		"\t\tfi\n"
+		"\t\t[[ $word == *: ]] && glue=1 || glue=''\n"
+		"\tdone\n"
+		"\tcur=${line[n - 1]} prev=${line[n - 2]}\n"
+		"\t_creel_offer\n"
+		"\t[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*:}\"}\"}\")\n"
+		"}\n"
+		"complete -F _creel creel\n");
 }
 
 /* ---- the command ---- */

@@ -27,6 +27,9 @@ static void put_action(struct buf *out, const struct enum_name *names, enum arg_
 		[HINT_KEY] = "_creel_keys",
 		[HINT_TOOL] = "_creel_tools",
 		[HINT_SANDBOX] = "_creel_sandboxes",
+		[HINT_TOKEN] = "_creel_ask_tokens",
+		[HINT_APPROVAL] = "_creel_ask_approvals",
+		[HINT_COMMAND] = "_creel_ask_commands",
 	};
 
 	if (names) {
@@ -182,6 +185,13 @@ void completion_zsh(struct buf *out)
 		      "}\n");
 	put_asking(out, "_creel_tools", HINT_TOOL);
 	put_asking(out, "_creel_sandboxes", HINT_SANDBOX);
+	put_asking(out, "_creel_ask_tokens", HINT_TOKEN);
+	put_asking(out, "_creel_ask_approvals", HINT_APPROVAL);
+	buf_puts(out, "_creel_ask_commands() { compadd --");
+	for (size_t i = 0; i < creel_command.n_subs; i++)
+		if (!creel_command.subs[i].hidden)
+			buf_printf(out, " %s", creel_command.subs[i].name);
+	buf_puts(out, "; }\n");
 	buf_puts(out, "_creel_common=(\n");
 	put_options(out, &creel_command.options);
 	buf_puts(out, ")\n");
