@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct loaded {
 	struct facts facts;
@@ -88,6 +89,31 @@ static void put_check_text(struct cli *cli, const struct diags *d, bool ok)
 		   ok || d->n_errors ? "" : " (--strict)");
 }
 
+/* Whoever names no file believes that his own was checked: say which ones were, or that there was none. */
+static void note_default_files(const struct cli *cli, const struct loaded *l)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	struct str home = l->facts.home, openclaw;
+
+	if (cli->config.n || cli->quiet)
+		return;
+	buf_init(&text, OUTPUT_MAX);
+	for (size_t i = 0; i < l->config.n_imports; i++) {
+		buf_puts(&text, "note: read ");
+		buf_put_visible(&text, l->config.imports[i].path);
+		buf_putc(&text, '\n');
+	}
+	if (text.n == 0)
+		buf_puts(&text, "note: no file was read, only what is built in; -c FILE names one\n");
+	openclaw = arena_printf(cli->arena, "%.*s/.openclaw/openclaw.json", (int)home.n, home.p);
+	if (l->config.n_imports == 0 && openclaw.p && access(openclaw.p, F_OK) == 0) {
+		buf_puts(&text, "note: OpenClaw's own is not read by itself: creel config check -c ");
+		buf_put_visible(&text, openclaw);
+		buf_putc(&text, '\n');
+	}
+	output_complain(buf_str(&text));
+}
+
 int run_config_check(struct cli *cli, struct err *e)
 {
 	struct loaded l;
@@ -105,6 +131,8 @@ int run_config_check(struct cli *cli, struct err *e)
 		output_diags(&l.diags, SEVERITY_ERROR, &l.config);
 	if (!cli->json && r == 0) /* with a file that cannot be read there is nothing to find in it */
 		put_check_text(cli, &l.diags, ok);
+	if (!cli->json && r == 0)
+		note_default_files(cli, &l);
 	redact(cli->out, &l.config, false);
 	return ok ? 0 : EXIT_TROUBLE;
 }
@@ -228,11 +256,35 @@ static void note_filled_in(const struct cli *cli, const struct config *c, struct
 		output_complain(buf_str(&names));
 }
 
+/* What is written to the default place is in force at once, and refuses what was allowed a minute ago. */
+static void note_in_force(const struct cli *cli, const struct facts *f, struct str path, bool is_default)
+{
+	struct str first =
+		arena_printf(cli->arena, "%.*s/.config/creel/creel.json5", (int)f->home.n, f->home.p);
+	_cleanup_buf_ struct buf text = { 0 };
+
+	if (cli->quiet)
+		return;
+	buf_init(&text, OUTPUT_MAX);
+	if (!is_default) {
+		buf_puts(&text, "note: it counts where it is named: -c ");
+		buf_put_visible(&text, path);
+	} else if (first.p && access(first.p, F_OK) == 0) {
+		buf_puts(&text, "note: it is not read while there is ");
+		buf_put_visible(&text, first);
+	} else {
+		buf_puts(&text, "note: from now on every command reads it that is given no -c");
+	}
+	buf_putc(&text, '\n');
+	output_complain(buf_str(&text));
+}
+
 static int write_imported(struct cli *cli, const struct facts *f, struct str path, struct str text,
 			  struct err *e)
 {
 	_cleanup_free_ char *z = NULL;
-	int r = path.n ? 0 : default_path(cli, f, &path, e);
+	bool is_default = path.n == 0;
+	int r = is_default ? default_path(cli, f, &path, e) : 0;
 
 	if (r < 0)
 		return r;
@@ -245,6 +297,7 @@ static int write_imported(struct cli *cli, const struct facts *f, struct str pat
 	buf_puts(cli->out, "wrote ");
 	buf_put_visible(cli->out, path);
 	buf_putc(cli->out, '\n');
+	note_in_force(cli, f, path, is_default);
 	return 0;
 }
 

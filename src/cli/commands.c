@@ -43,7 +43,7 @@ static const struct arg_option common_options[] = {
 	  .help = "read this configuration; repeatable, later ones win. FORMAT is creel, athena, openclaw, allowlist, "
 		  "openclaw-net or ansible; without it the content tells" },
 	{ .name = "no-default-config", .kind = ARG_FLAG, AT(no_default_config),
-	  .help = "do not look for ~/.openclaw/creel.json5 and .athena/settings.yaml" },
+	  .help = "do not look for $CREEL_CONFIG, ~/.config/creel/creel.json5, ~/.openclaw/creel.json5 and .athena/settings.yaml" },
 	{ .name = "profile", .kind = ARG_TEXT, AT(profile), .meta = "NAME", .names = profile_names,
 	  .help = "defaults of one source system" },
 	{ .name = "set", .letter = 'e', .kind = ARG_LIST, AT(sets), .meta = "KEY=VALUE", .hint = HINT_KEY,
