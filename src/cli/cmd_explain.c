@@ -197,6 +197,18 @@ static int explain_as_openclaw(struct explain *x, struct err *e)
 	return r < 0 ? r : verdict_status(d);
 }
 
+/* run and call ask for more than the main session does by itself; who tries explain first must not be misled. */
+static void note_default_mode(const struct cli *cli, const struct decision *d)
+{
+	bool named =
+		cli->session.has || cli->agent.has || cli->sandbox.has || cli->via.has || cli->channel.has;
+
+	if (!named && !cli->quiet && d->verdict == VERDICT_ALLOW && d->place.place == PLACE_HOST)
+		output_complain(
+			STR("note: this is the main session; creel run and creel call ask for a sandbox "
+			    "where no --session is named: --sandbox light shows it\n"));
+}
+
 static int explain_one(struct explain *x, struct err *e)
 {
 	struct cli *cli = x->cli;
@@ -222,6 +234,7 @@ static int explain_one(struct explain *x, struct err *e)
 		buf_putc(cli->out, '\n');
 	} else {
 		explain_text(d, &o, cli->out);
+		note_default_mode(cli, d);
 	}
 	return verdict_status(d);
 }
