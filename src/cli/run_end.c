@@ -56,8 +56,11 @@ static int never_started(struct run *r, struct err *e)
 	if (exec && r->last.err == ENOENT) {
 		r->reason = RUN_NOT_FOUND;
 		r->status = 127;
-		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox",
-			      STR_ARG(name));
+		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox%s",
+			      STR_ARG(name),
+			      r->profile.argv.n == 1 && memchr(name.p, ' ', name.n)
+				      ? "; it is one word here: leave out the quotes, or use sh -c '...'"
+				      : "");
 	} else if (exec) {
 		r->reason = RUN_NOT_EXECUTABLE;
 		r->status = 126;

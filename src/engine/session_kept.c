@@ -339,8 +339,8 @@ static int refuse_other_mounts(const struct making *m, const struct reg_entry *o
 		return err_set(e, ERR_DENIED,
 			       "the sandbox of '" STR_FMT "' works on '" STR_FMT
 			       "' and was used less than five minutes ago, and this call asks for '" STR_FMT
-			       "'; fix: --workspace " STR_FMT
-			       ", or another --session, or creel recreate " STR_FMT,
+			       "'; fix: --workspace '" STR_FMT
+			       "', or another --session, or creel recreate " STR_FMT,
 			       STR_ARG(old->key), STR_ARG(old->workspace), STR_ARG(m->d->workspace),
 			       STR_ARG(old->workspace), STR_ARG(old->key));
 	return err_set(e, ERR_DENIED,

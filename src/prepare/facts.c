@@ -99,7 +99,10 @@ static int find_cwd(const struct facts_input *in, struct arena *a, struct str *r
 	if (in->cwd.n)
 		return 0;
 	if (!getcwd(cwd, sizeof(cwd)))
-		return err_sys(e, errno, "current directory");
+		return errno == ENOENT ? err_set(e, ERR_NOTFOUND,
+						 "the current directory does not exist any more; "
+						 "fix: cd to one that does")
+				       : err_sys(e, errno, "current directory");
 	*ret = arena_str(a, str_z(cwd));
 	return 0;
 }

@@ -232,7 +232,7 @@ const char *cgroup_fix(void)
 {
 	return geteuid() == 0
 		       ? "--cgroup-parent DIR, a cgroup v2 directory that can be written to and has no processes"
-		       : "systemd-run --user --scope -p Delegate=yes creel run …, or run as root";
+		       : "systemd-run --user --scope -p Delegate=yes creel …, or run as root";
 }
 
 static int missing(const struct cgroup_limits *l, unsigned have, struct err *e)

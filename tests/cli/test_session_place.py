@@ -41,7 +41,7 @@ def test_who_names_no_session_means_the_directory_he_stands_in(sessions, dirs):
     assert sessions("call", "exec", "--", "cat", "name", status=0).json["stdout"] == "here\n"
     assert sessions("call", "exec", "--", "cat", "name", cwd=dirs["sub"], status=0).json["stdout"] == "sub\n"
     refused = sessions("call", "exec", "--", "cat", "name", cwd=dirs["other"], status=126).json
-    assert f"works on '{dirs['here']}'" in refused["message"] and f"--workspace {dirs['here']}" in refused["message"]
+    assert f"works on '{dirs['here']}'" in refused["message"] and f"--workspace '{dirs['here']}'" in refused["message"]
 
 
 @pytest.mark.parametrize("how", ["flag", "file"])
