@@ -104,6 +104,14 @@ static int check_tokens(struct parent *p, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+/* It can be wanted, until a file has some; but a newcomer sees nothing else than refusals. */
+static void warn_without_pairs(const struct parent *p)
+{
+	if (p->kinds[KIND_GUARD].wanted && p->s->config.n_pairs == 0)
+		LOG(LOG_WARN, "no pair of agent and chat is allowed: every call is refused",
+		    KV_Z("fix", "-c allowlist:FILE, or identity.pairs"));
+}
+
 /* ---- the life of it ---- */
 
 static int serve(struct parent *p, struct err *e)
@@ -144,6 +152,8 @@ static int begin(struct parent *p, struct err *e)
 		r = sockets_check(p->s, e);
 	if (r >= 0)
 		r = check_tokens(p, e);
+	if (r >= 0)
+		warn_without_pairs(p);
 	return r;
 }
 

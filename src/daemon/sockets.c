@@ -237,6 +237,11 @@ static int open_one(struct parent *p, const struct service *s, enum kind kind, s
 			    port);
 	} else {
 		r = http_listen_tcp(host, port, &k->fds[0], &got, e);
+		if (r < 0 && e->sys_errno == EADDRINUSE)
+			r = err_set(
+				e, ERR_UNAVAIL,
+				"serve.%s: listen on %s: Address already in use; fix: end what listens there, or -e serve.%s=%s:PORT",
+				kind_names[kind], k->address, kind_names[kind], host);
 	}
 	if (r < 0)
 		return r;

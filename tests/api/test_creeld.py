@@ -95,8 +95,18 @@ def test_an_address_that_changes_takes_a_restart_and_says_so(guard):
 def test_two_on_one_address_are_refused(guard):
     guard.start()
     done = subprocess.run(guard.argv(), env=guard.env, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "Address already in use" in done.stderr, done
+    assert done.returncode == 1 and "Address already in use; fix: end what listens there, or -e serve.guard=127.0.0.1:PORT" in done.stderr, done
     assert health(guard)["status"] == "ok"
+
+
+def test_a_guard_that_can_only_refuse_says_so(guard):
+    guard.start()
+    assert "every call is refused" not in guard.said()
+    assert guard.stop() == 0
+    guard.pairs()
+    guard.start()
+    assert "no pair of agent and chat is allowed: every call is refused" in guard.said()
+    assert guard.stop() == 0
 
 
 def as_systemd(s, listener, name):
