@@ -36,6 +36,11 @@ int report_check(const struct cli *cli, struct err *e)
 	if (cli->report.text.n == 0)
 		return err_set(e, ERR_USAGE,
 			       "--report: a file name or the number of an open file descriptor");
+	if (str_eq(cli->report.text, STR("-")))
+		return err_set(
+			e, ERR_USAGE,
+			"--report: '-' is not accepted: 1 is standard output, 2 standard error, and ./- "
+			"a file of that name");
 	if (str_to_u64(cli->report.text, 1 << 20, &fd) == 0)
 		return fcntl((int)fd, F_GETFD) < 0
 			       ? err_set(e, ERR_USAGE, "--report: file descriptor %d is not open", (int)fd)

@@ -24,6 +24,7 @@ DENIES = '{tools: {sandbox: {deny: ["group:runtime"]}}}'
     (["approvals", "approve"], "write 'creel approvals allow'"),
     (["config", "check", "openclaw.json"], "unexpected 'openclaw.json': a file is given with -c"),
     (["config", "show", "openclaw.json"], "unexpected 'openclaw.json': a file is given with -c"),
+    (["run", "--report", "-", "ls"], "--report: '-' is not accepted: 1 is standard output"),
     (["run", "--timeout", "10s", "ls"], "--timeout: '10s' is not a whole number of seconds"),
     (["call", "write", "a.txt", "hello"], "write: 'hello' is not NAME=VALUE, and there already is a 'path'; it takes path, content, append"),
 ])
