@@ -35,7 +35,8 @@ static void unknown(struct load *l, struct str key, const struct origin *o)
 	}
 	diag_add(l->diags, SEVERITY_ERROR, "unknown_key", o, key,
 		 "unknown key, accepted: an option's dotted key or a sandbox_* variable%s%s%s",
-		 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+		 best ? "; did you mean '" : "", best ? best : "",
+		 best ? "'?" : "; 'creel config keys' lists them");
 }
 
 /* tools.per.TOOL.FIELD */

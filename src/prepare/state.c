@@ -155,7 +155,7 @@ int state_open(const struct state_dir *s, const char *kind, const char *name, ch
 	if (rc >= 0)
 		rc = make_above(out, e);
 	if (rc < 0)
-		return rc;
+		return err_wrap(e, "state directory (--state-dir names another)");
 	*strrchr(out, '/') = '\0';
 	fd = open_ours(out, e);
 	rc = fd < 0 ? fd : real_path(fd, name, out, size, e);

@@ -56,6 +56,17 @@ def test_in_a_directory_that_is_gone_the_fix_is_named(anybody, command):
     assert "the current directory does not exist any more; fix: cd to one that does" in done.stderr
 
 
+def test_a_state_directory_that_cannot_be_made_is_named_as_such(creel):
+    got = creel("--state-dir", "/proc/nothing", "run", "true", status=125)
+    assert "state directory (--state-dir names another): create '/proc/nothing'" in got.err, got
+    assert "--state-dir" in creel("--state-dir", "/proc/nothing", "call", "--text", "exec", "true", status=125).err
+
+
+def test_an_option_that_nobody_knows_is_answered_with_the_list(creel):
+    assert "'creel config keys' lists them" in creel("-e", "foo=1", "run", "true", status=125).err
+    assert "limits.timeout_s" in creel("-e", "limits.timeout=1", "run", "true", status=125).err
+
+
 # ---- refusals ----
 
 def test_run_names_the_place_of_the_rule_that_refuses(anybody):
