@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real creeld with real services, in a state directory of its own, as root or as an ordinary user."""
+import contextlib
 import json
 import os
 import pathlib
@@ -11,8 +12,10 @@ import tempfile
 import time
 
 from guard_lab import CODER, CREEL, HELLO, ORDINARY, Wire, wait_for
+from runner_lab import Connection
 
 CREELD = CREEL.parent.parent / "daemon/creeld"
+PROGRAMS = ("creeld", "creel-guard", "creel-runner", "creel-egress")
 
 
 def free_port():
@@ -140,3 +143,69 @@ def parent_of(pid):
         return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
     except (FileNotFoundError, ProcessLookupError):
         return None
+
+
+class Ordinary(Services):
+    """With creel's own file: every call in a sandbox of its session, and no tier 1 but for /run."""
+
+    def __init__(self, user, **config):
+        super().__init__(user)
+        self.config = {"identity": {"pairs": [{"channel": "telegram", "agent": a, "chat_id": c} for a, c in (CODER, HELLO)]}, "mode": {"when": "all"}, **config}
+
+    def argv(self, *more):
+        path = self.dir / "creel.json5"
+        path.write_text(json.dumps(self.config))
+        self.give(path)
+        return [f"creel:{path}" if a.startswith("allowlist:") else a for a in super().argv(*more)]
+
+    def new_token(self, *words):
+        return self.creel("token", "new", *words).strip()
+
+
+@contextlib.contextmanager
+def running(services):
+    try:
+        yield services.start()
+    finally:
+        services.close()
+
+
+def call_body(command, session=None, **more):
+    who = {"session": session} if session else {"agent": CODER[0], "scope": {"type": "telegram", "chat_id": CODER[1]}}
+    return {**who, "tool": "exec", "args": {"command": command}, **more}
+
+
+@contextlib.contextmanager
+def stream(s, method, target, body=None, token=None):
+    """The events of one answer, as they come: (type, data, id)."""
+    wire = s.wire()
+    try:
+        wire.ask(method, target, [("Authorization", f"Bearer {token or s.token}"), ("Accept", "text/event-stream")], body)
+        line, fields = wire.head()
+        assert line.split()[1] == "200" and fields["content-type"] == "text/event-stream", (line, fields)
+        yield Connection.events(wire)
+    finally:
+        wire.close()
+
+
+def sleeper(mark, seconds=500):
+    return ["python3", "-c", f"import time; print('up', flush=True); time.sleep({seconds}); print('done') # {mark}"]
+
+
+def alive(mark):
+    done = subprocess.run(["pgrep", "-f", f"# {mark}"], capture_output=True, text=True, check=False)
+    return [p for p in done.stdout.split() if int(p) != os.getpid()]
+
+
+def audit(s):
+    return [json.loads(line) for line in (s.state / "audit/audit.jsonl").read_text().splitlines()]
+
+
+def still_there(s):
+    """Services of this state directory."""
+    found = []
+    for p in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (p / "comm").read_text().strip() in PROGRAMS and str(s.state).encode() in (p / "cmdline").read_bytes().split(b"\0"):
+                found.append(p.name)
+    return found

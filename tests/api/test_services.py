@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All services together, as callers meet them: S2's script and contract, creel's own calls, approvals, and services that are killed in the middle of it."""
+"""All services together, as callers meet them: S2's script and contract, creel's own calls, and approvals. What happens when something fails is in
+test_services_faults.py."""
 import concurrent.futures
 import contextlib
 import http.server
-import json
 import os
-import pathlib
 import signal
 import subprocess
 import threading
@@ -14,14 +13,12 @@ import pytest
 
 from guard_lab import CODER, CREEL, HELLO, ROOT, wait_for
 from runner_lab import Connection, as_users
-from services_lab import CREELD, Services, children
+from services_lab import CREELD, Ordinary, Services, alive, audit, call_body, children, running, sleeper, still_there, stream
 
 SCRIPT_PAIRS = [("g-coder", "TG_GROUP_CODER_ID"), ("g-hello", "TG_GROUP_HELLO_ID")]
 CASES = ["1 Sandbox Health", "2 Workspace Containment", "2.1 Spoof Attempt Denied", "3 No Secrets Exposure", "4 No Internet Egress",
          "5 Allowed Internal Egress", "5.1 Tool-Runner Auth Required", "5.2 RW Enforcement", "6 Tool Output Sanitization"]
 SESSION = "agent:g-coder:telegram:group:TG_CODER"
-PROGRAMS = ("creeld", "creel-guard", "creel-runner", "creel-egress")
-CALLS, SESSIONS = 50, 10
 
 
 class Ollama(http.server.BaseHTTPRequestHandler):
@@ -45,31 +42,6 @@ class Ollama(http.server.BaseHTTPRequestHandler):
             super().handle()
 
 
-class Ordinary(Services):
-    """With creel's own file: every call in a sandbox of its session, and no tier 1 but for /run."""
-
-    def __init__(self, user, **config):
-        super().__init__(user)
-        self.config = {"identity": {"pairs": [{"channel": "telegram", "agent": a, "chat_id": c} for a, c in (CODER, HELLO)]}, "mode": {"when": "all"}, **config}
-
-    def argv(self, *more):
-        path = self.dir / "creel.json5"
-        path.write_text(json.dumps(self.config))
-        self.give(path)
-        return [f"creel:{path}" if a.startswith("allowlist:") else a for a in super().argv(*more)]
-
-    def new_token(self, *words):
-        return self.creel("token", "new", *words).strip()
-
-
-@contextlib.contextmanager
-def running(services):
-    try:
-        yield services.start()
-    finally:
-        services.close()
-
-
 @pytest.fixture(scope="module", params=as_users())
 def tier1(request):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ollama)
@@ -88,47 +60,6 @@ def tier1(request):
 def ordinary(request):
     with running(Ordinary(request.param)) as s:
         yield s
-
-
-def call_body(command, session=None, **more):
-    who = {"session": session} if session else {"agent": CODER[0], "scope": {"type": "telegram", "chat_id": CODER[1]}}
-    return {**who, "tool": "exec", "args": {"command": command}, **more}
-
-
-@contextlib.contextmanager
-def stream(s, method, target, body=None, token=None):
-    """The events of one answer, as they come: (type, data, id)."""
-    wire = s.wire()
-    try:
-        wire.ask(method, target, [("Authorization", f"Bearer {token or s.token}"), ("Accept", "text/event-stream")], body)
-        line, fields = wire.head()
-        assert line.split()[1] == "200" and fields["content-type"] == "text/event-stream", (line, fields)
-        yield Connection.events(wire)
-    finally:
-        wire.close()
-
-
-def sleeper(mark, seconds=500):
-    return ["python3", "-c", f"import time; print('up', flush=True); time.sleep({seconds}); print('done') # {mark}"]
-
-
-def alive(mark):
-    done = subprocess.run(["pgrep", "-f", f"# {mark}"], capture_output=True, text=True, check=False)
-    return [p for p in done.stdout.split() if int(p) != os.getpid()]
-
-
-def audit(s):
-    return [json.loads(line) for line in (s.state / "audit/audit.jsonl").read_text().splitlines()]
-
-
-def still_there(s):
-    """Services of this state directory."""
-    found = []
-    for p in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (p / "comm").read_text().strip() in PROGRAMS and str(s.state).encode() in (p / "cmdline").read_bytes().split(b"\0"):
-                found.append(p.name)
-    return found
 
 
 # ---- S2 ----
@@ -366,8 +297,6 @@ def test_the_last_use_of_a_token_is_noted_and_calls_go_on(user):
         assert s.stop() == 0
 
 
-
-
 @pytest.mark.parametrize("user", as_users())
 def test_tokens_of_the_environment_are_in_no_call_and_not_in_egress(user):
     tokens = {"SANDBOX_GUARD_TOKEN": "of-the-guard-0123456789abcdef", "TOOL_RUNNER_TOKEN": "of-the-runner-0123456789abcdef0123456789",
@@ -401,43 +330,3 @@ def test_tokens_that_somebody_writes_into_a_call_are_in_no_log_and_no_export(use
         for text in (got.body.decode(), log):
             assert not [t for t in (*tokens.values(), raw, s.token) if t in text], text
         assert s.stop() == 0
-
-
-# ---- services that are killed ----
-
-
-def one_of_many(s, i):
-    """'done', or how it failed; an answer that is neither is a defect."""
-    try:
-        got = s.ask("POST", "/v1/calls", call_body(sleeper(f"many-{s.port}-{i}", 2), f"agent:g-coder:s{i % SESSIONS}", request_id=f"many-{i}"))
-    except (OSError, EOFError):
-        return "closed"
-    if got.status == 200 and got.json["ok"]:
-        assert got.json["stdout"] == "up\ndone\n" and got.json["request_id"] == f"many-{i}", got
-        return "done"
-    assert got.status in (502, 503) or got.json.get("reason") in ("lost", "cancelled"), got
-    return "failed"
-
-
-@pytest.mark.parametrize("user", as_users())
-@pytest.mark.parametrize("victim", ["creel-guard", "creel-runner", "creel-egress"])
-def test_a_service_killed_amid_fifty_calls_is_back_and_the_log_is_whole(user, victim):
-    with running(Ordinary(user)) as s, concurrent.futures.ThreadPoolExecutor(CALLS) as pool:
-        asked = [pool.submit(one_of_many, s, i) for i in range(CALLS)]
-        wait_for("many of them run", lambda: len(alive(f"many-{s.port}-")) >= CALLS // 5)
-        pid = s.service(victim)
-        os.kill(pid, signal.SIGKILL)
-        ends = [a.result() for a in asked]
-        if victim == "creel-egress":
-            assert ends == ["done"] * CALLS, "no call needed it"
-        wait_for("another in its place", lambda: s.service(victim) not in (pid, None))
-        wait_for("a call works", lambda: one_of_many(s, CALLS) == "done")
-        wait_for("nothing of the calls is left", lambda: not alive(f"many-{s.port}-"))
-        log = audit(s)
-        decided = [r["seq"] for r in log if r["kind"] == "decided"]
-        finished = [r["decided"] for r in log if r["kind"] == "finished"]
-        assert sorted(decided) == sorted(finished), [r for r in log if r["kind"] == "decided" and r["seq"] not in finished]
-        s.creel("audit", "verify")
-        assert len(still_there(s)) >= 4
-        assert s.stop() == 0
-        wait_for("no service is left", lambda: not still_there(s))
