@@ -53,6 +53,22 @@ static void check_hello(struct str text)
 		expect(str_eq(h.rules.v[i], again.rules.v[i]));
 }
 
+static void check_numbers(struct str text)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct egress_numbers n, again;
+	struct err e = { 0 };
+
+	if (egress_numbers_parse(text, &n, &e) < 0) {
+		expect(e.kind == ERR_PROTO);
+		return;
+	}
+	buf_init(&out, 1024);
+	egress_numbers_put(&n, &out);
+	expect(!out.failed && egress_numbers_parse(buf_str(&out), &again, &e) == 0);
+	expect(memcmp(&n, &again, sizeof(n)) == 0);
+}
+
 static void check_report(struct str text)
 {
 	static struct net_report r, again;
@@ -76,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_hello(text);
 	check_report(text);
+	check_numbers(text);
 	(void)egress_answer_parse(text, &e);
 	(void)egress_is_end(text);
 	return 0;

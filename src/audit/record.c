@@ -97,6 +97,7 @@ static void put_who(struct record *r, const struct decision *d)
 	put_field(r, "channel", d->who.channel);
 	put_field(r, "chat", d->who.chat_id);
 	put_field(r, "user", d->who.user_id);
+	put_field(r, "token", d->who.token);
 }
 
 static void put_where(struct record *r, const struct decision *d, struct str walls)

@@ -66,6 +66,17 @@ struct engine_counts {
 };
 struct engine_counts engine_counts(const struct engine *g);
 
+struct egress_numbers;
+/* What the egress service of this state directory has done so far. */
+int engine_egress(const struct engine *g, struct egress_numbers *ret, struct err *e);
+
+struct audit_field;
+/* A call that was refused before it came to us, by the same rules: recorded as any other refusal is. */
+int engine_record_refused(struct engine *g, const struct decision *d, struct err *e);
+/* Somebody whose token was not taken. `fields` as audit_event() has them. */
+int engine_record_token(struct engine *g, const char *what, const struct audit_field *f, size_t n,
+			struct err *e);
+
 /* ---- sessions ---- */
 
 struct session_opts {
@@ -140,7 +151,7 @@ struct live_info {
 	uint32_t running;
 	uint64_t memory_bytes, cpu_us;
 	bool memory_summed; /* over its processes, because no cgroup counts them */
-	bool layers; /* no sandbox, but the private layers that one has left */
+	bool layers;        /* no sandbox, but the private layers that one has left */
 	uint64_t disk_bytes;
 	const char *why;
 };
@@ -155,7 +166,7 @@ int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const
 struct prune_opts {
 	bool dry;
 	int64_t idle_hours, max_age_days, layers_days; /* negative = as configured */
-	uint64_t now_ms; /* Unix time; 0 = now */
+	uint64_t now_ms;                               /* Unix time; 0 = now */
 };
 int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void *ctx, struct err *e);
 

@@ -112,20 +112,17 @@ int engine_incident(struct engine *g, struct str request, struct str session, st
 				   .now_ms = clock_unix_ms(),
 				   .version = CREEL_VERSION,
 				   .hide = hide };
-	_cleanup_arena_ struct arena a = { 0 };
+	static const struct decision none;
 	struct hiding hiding = { .engine = g->redactor };
-	struct decision *none;
 	char dir[4096];
 	int code;
 
-	arena_init(&a, (size_t)1 << 20);
-	none = ARENA_NEW(&a, struct decision);
-	if (!none || redactor_new(&r) < 0)
+	if (redactor_new(&r) < 0)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	if ((request.n != 0) == (session.n != 0))
 		return err_set(e, ERR_USAGE, "which? either a request or a session");
 	redactor_mark(r, &(struct redact_marks){ .looks_secret = env_name_looks_secret, .wide = true });
-	code = secrets_teach(g->secrets, none, r, e);
+	code = secrets_teach(g->secrets, &none, r, e);
 	if (code >= 0)
 		code = teach_environ(g, r, e);
 	if (code >= 0)

@@ -98,3 +98,12 @@ struct denial way_denial(const struct net_denial *d)
 				.hint = str_z(d->hint),
 				.count = d->count };
 }
+
+int engine_egress(const struct engine *g, struct egress_numbers *ret, struct err *e)
+{
+	char path[4096];
+
+	if (state_run_path(&g->state, EGRESS_SOCKET, path, sizeof(path), e) < 0)
+		return -1;
+	return egress_ask(path, ret, e);
+}

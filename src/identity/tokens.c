@@ -282,7 +282,8 @@ struct token *tokens_for_policy(const struct tokens *t, struct arena *a)
 	struct token *v = ARENA_ARRAY(a, struct token, t->n);
 
 	for (size_t i = 0; v && i < t->n; i++)
-		v[i] = (struct token){ .all_pairs = t->v[i].all_pairs,
+		v[i] = (struct token){ .id = { t->v[i].hash, TOKEN_ID_MAX - 1 },
+				       .all_pairs = t->v[i].all_pairs,
 				       .pairs = t->v[i].pairs,
 				       .n_pairs = t->v[i].n_pairs,
 				       .origin = { .kind = ORIGIN_FILE, .name = str_z(TOKENS_FILE) } };

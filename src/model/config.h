@@ -37,6 +37,7 @@ struct pair {
 
 struct token {
 	struct secret_ref ref;
+	struct str id;  /* how logs name it; empty: nobody has looked at it yet */
 	bool all_pairs; /* pairs: "*" */
 	struct pair *pairs;
 	size_t n_pairs;

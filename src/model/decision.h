@@ -172,6 +172,7 @@ struct decision {
 		struct str rest; /* the key after agent:<id>: */
 		bool is_main, is_subagent;
 		struct str channel, chat_id, user_id, session_id;
+		struct str token; /* id of the one that a remote caller showed */
 		enum via via;
 		const struct agent *block; /* NULL when the agent has none */
 	} who;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 5000u
+#define ASK_MS 1000u
 
 static int fail_connect(const char *path, int errnum, struct err *e)
 {
@@ -85,9 +86,9 @@ static int send_text(int fd, struct str text, int pass, struct err *e)
 }
 
 /* One message; 0 bytes: it has gone. */
-static int receive(int fd, char *out, size_t size, size_t *ret_n, struct err *e)
+static int receive(int fd, unsigned wait_ms, char *out, size_t size, size_t *ret_n, struct err *e)
 {
-	uint64_t end = clock_deadline(WAIT_MS);
+	uint64_t end = clock_deadline(wait_ms);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	ssize_t n;
 	int r;
@@ -96,7 +97,7 @@ static int receive(int fd, char *out, size_t size, size_t *ret_n, struct err *e)
 		r = poll(&p, 1, clock_poll_ms(end));
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
-		return err_set(e, ERR_UNAVAIL, "the egress proxy did not answer within %u ms", WAIT_MS);
+		return err_set(e, ERR_UNAVAIL, "the egress proxy did not answer within %u ms", wait_ms);
 	n = recv(fd, out, size, MSG_TRUNC);
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
 		return err_set(e, ERR_UNAVAIL,
@@ -118,7 +119,7 @@ int egress_hand_over(int fd, const struct egress_hello *hello, int listener, str
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the rules of the call are longer than %u bytes",
 			       EGRESS_MESSAGE_MAX);
-	if (send_text(fd, buf_str(&text), listener, e) < 0 || receive(fd, in, sizeof(in), &n, e) < 0)
+	if (send_text(fd, buf_str(&text), listener, e) < 0 || receive(fd, WAIT_MS, in, sizeof(in), &n, e) < 0)
 		return -1;
 	if (egress_answer_parse((struct str){ in, n }, e) < 0)
 		return err_wrap(e, "the egress proxy refuses");
@@ -139,7 +140,22 @@ int egress_close(int fd, struct net_report *ret, struct err *e)
 	egress_end_put(&text);
 	/* A proxy that has gone is told by what is not answered. */
 	(void)send_text(own, buf_str(&text), FD_NONE, &ignored);
-	if (receive(own, in, EGRESS_MESSAGE_MAX, &n, e) < 0)
+	if (receive(own, WAIT_MS, in, EGRESS_MESSAGE_MAX, &n, e) < 0)
 		return -1;
 	return egress_report_parse((struct str){ in, n }, ret, e);
+}
+
+int egress_ask(const char *path, struct egress_numbers *ret, struct err *e)
+{
+	_cleanup_close_ int fd = FD_NONE;
+	_cleanup_buf_ struct buf text = { 0 };
+	char in[1024];
+	size_t n;
+
+	buf_init(&text, sizeof(in));
+	egress_ask_put(&text);
+	if (egress_connect(path, &fd, e) < 0 || send_text(fd, buf_str(&text), FD_NONE, e) < 0 ||
+	    receive(fd, ASK_MS, in, sizeof(in), &n, e) < 0)
+		return -1;
+	return egress_numbers_parse((struct str){ in, n }, ret, e);
 }

@@ -16,3 +16,6 @@ int egress_hand_over(int fd, const struct egress_hello *hello, int listener, str
 
 /* Ends it and hears what happened. ERR_UNAVAIL: the service has gone meanwhile, and with it what the sandbox could reach. Closes the descriptor. */
 int egress_close(int fd, struct net_report *ret, struct err *e);
+
+/* What the service has done so far. Waits for a second at most. */
+int egress_ask(const char *path, struct egress_numbers *ret, struct err *e);

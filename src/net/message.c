@@ -235,3 +235,61 @@ int egress_report_parse(struct str text, struct net_report *ret, struct err *e)
 	ret->n_denials = list->arr.n;
 	return 0;
 }
+
+/* ---- numbers ---- */
+
+void egress_ask_put(struct buf *out)
+{
+	buf_puts(out, "{\"ask\":true}");
+}
+
+bool egress_is_ask(struct str text)
+{
+	return str_eq(text, STR("{\"ask\":true}"));
+}
+
+static const struct {
+	const char *key;
+	size_t offset;
+} numbers[] = {
+	{ "guests", offsetof(struct egress_numbers, guests) },
+	{ "requests", offsetof(struct egress_numbers, requests) },
+	{ "denials", offsetof(struct egress_numbers, denials) },
+	{ "bytes_up", offsetof(struct egress_numbers, bytes_up) },
+	{ "bytes_down", offsetof(struct egress_numbers, bytes_down) },
+	{ "memory_bytes", offsetof(struct egress_numbers, memory_bytes) },
+};
+
+void egress_numbers_put(const struct egress_numbers *n, struct buf *out)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, out, 0);
+	jsonw_obj(&w);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		uint64_t v;
+
+		memcpy(&v, (const char *)n + numbers[i].offset, sizeof(v));
+		jsonw_ku64(&w, numbers[i].key, v);
+	}
+	jsonw_obj_end(&w);
+}
+
+int egress_numbers_parse(struct str text, struct egress_numbers *ret, struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct value o;
+
+	arena_init(&a, ARENA_MAX);
+	*ret = (struct egress_numbers){ 0 };
+	if (parse_object(&a, text, &o, e) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		uint64_t v;
+
+		if (take_number(&o, numbers[i].key, &v, e) < 0)
+			return -1;
+		memcpy((char *)ret + numbers[i].offset, &v, sizeof(v));
+	}
+	return 0;
+}

@@ -7,6 +7,11 @@
  *	client -> egress   end
  *	egress -> client   report
  *
+ * or, without a socket, and nothing else after it:
+ *
+ *	client -> egress   ask
+ *	egress -> client   numbers
+ *
  * A connection is one sandbox: when either side goes, so does the socket, and everything that came over it. Pure: reads and writes texts.
  */
 #pragma once
@@ -35,3 +40,14 @@ bool egress_is_end(struct str text);
 
 void egress_report_put(const struct net_report *r, struct buf *out);
 int egress_report_parse(struct str text, struct net_report *ret, struct err *e);
+
+/* Since the service was started, with those that it serves now. */
+struct egress_numbers {
+	uint64_t guests; /* sandboxes that are served now */
+	uint64_t requests, denials, bytes_up, bytes_down;
+	uint64_t memory_bytes;
+};
+void egress_ask_put(struct buf *out);
+bool egress_is_ask(struct str text);
+void egress_numbers_put(const struct egress_numbers *n, struct buf *out);
+int egress_numbers_parse(struct str text, struct egress_numbers *ret, struct err *e);

@@ -44,6 +44,8 @@ static bool check_auth(struct ctx *x)
 			    "the credential is not valid here");
 	if (!is_local(r->via) && r->token >= x->c->n_tokens)
 		return deny(x, STAGE_IDENTITY, CODE_INVALID_AUTH, asked(), "no such token is configured");
+	if (!is_local(r->via))
+		x->d->who.token = x->c->tokens[r->token].id;
 	return true;
 }
 

@@ -29,7 +29,7 @@ static const char *const label_verdict[] = { "ok", "failed", "refused", "approva
 static const char *const label_backend[] = { "none", "host", "native", "docker", "opensandbox", "other", NULL };
 static const char *const label_layer[] = { "policy", "seccomp", "landlock", "cgroup", "mounts", "network", "creel", "other", NULL };
 static const char *const label_route[] = {
-	"health", "run", "calls", "tools", "explain", "sessions", "processes", "approvals", "events", "incident", "metrics", "openapi", "pairing", "none", "other", NULL };
+	"health", "run", "calls", "tools", "explain", "sessions", "processes", "approvals", "events", "incident", "metrics", "openapi", "pairing", "refused", "none", "other", NULL };
 static const char *const label_status[] = {
 	"200", "201", "204", "400", "401", "403", "404", "405", "408", "411", "413", "415", "421", "422", "429", "431", "500", "501", "502", "503", "504", "other", NULL };
 static const char *const label_lease[] = { "created", "reused", "recovered", "other", NULL };
@@ -78,9 +78,10 @@ static const struct row {
 	[METRIC_GUARD_QUEUE]      = { "creel_guard_queue", "Calls that wait for the runner, and that run.", METRICS_GUARD, TYPE_GAUGE, { LABEL_QUEUE } },
 	[METRIC_GUARD_REFUSED]    = { "creel_guard_refused_total", "Requests that were not passed on.", METRICS_GUARD, TYPE_COUNTER, { LABEL_REASON } },
 	[METRIC_GUARD_MEMORY]     = { "creel_guard_resident_memory_bytes", "Memory of the guard.", METRICS_GUARD, TYPE_GAUGE, { 0 } },
-	[METRIC_EGRESS_BYTES]     = { "creel_egress_bytes_total", "Bytes between sandboxes and hosts that they may reach.", METRICS_EGRESS, TYPE_COUNTER, { LABEL_DIRECTION } },
-	[METRIC_EGRESS_TUNNELS]   = { "creel_egress_requests_total", "Requests of sandboxes to the proxy.", METRICS_EGRESS, TYPE_COUNTER, { LABEL_VERDICT } },
-	[METRIC_EGRESS_MEMORY]    = { "creel_egress_resident_memory_bytes", "Memory of the proxy.", METRICS_EGRESS, TYPE_GAUGE, { 0 } },
+	[METRIC_EGRESS_BYTES]     = { "creel_egress_bytes_total", "Bytes between sandboxes and hosts that they may reach.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_DIRECTION } },
+	[METRIC_EGRESS_REQUESTS]  = { "creel_egress_requests_total", "Requests of sandboxes to the proxy.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_VERDICT } },
+	[METRIC_EGRESS_GUESTS]    = { "creel_egress_sandboxes", "Sandboxes that the proxy serves now.", METRICS_RUNNER, TYPE_GAUGE, { 0 } },
+	[METRIC_EGRESS_MEMORY]    = { "creel_egress_resident_memory_bytes", "Memory of the proxy.", METRICS_RUNNER, TYPE_GAUGE, { 0 } },
 };
 /* clang-format on */
 
@@ -200,6 +201,11 @@ void metrics_add(struct metrics *m, struct metric_at at, uint64_t n)
 void metrics_set(struct metrics *m, struct metric_at at, uint64_t value)
 {
 	__atomic_store_n(&m->cell[place(m, at, TYPE_GAUGE)], value, __ATOMIC_RELAXED);
+}
+
+void metrics_take(struct metrics *m, struct metric_at at, uint64_t value)
+{
+	__atomic_store_n(&m->cell[place(m, at, TYPE_COUNTER)], value, __ATOMIC_RELAXED);
 }
 
 void metrics_up(struct metrics *m, struct metric_at at)

@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-enum metrics_owner { METRICS_NOBODY = 0, METRICS_GUARD, METRICS_RUNNER, METRICS_EGRESS };
+enum metrics_owner { METRICS_NOBODY = 0, METRICS_GUARD, METRICS_RUNNER };
 
 /* Which list of words a label takes its value from. The last word of each is "other". */
 enum metric_label {
@@ -55,10 +55,11 @@ enum metric {
 	METRIC_GUARD_QUEUE,       /* queue; gauge */
 	METRIC_GUARD_REFUSED,     /* reason */
 	METRIC_GUARD_MEMORY,      /* gauge */
-	/* egress's */
-	METRIC_EGRESS_BYTES,   /* direction */
-	METRIC_EGRESS_TUNNELS, /* verdict */
-	METRIC_EGRESS_MEMORY,  /* gauge */
+	/* egress's, who is asked by the runner */
+	METRIC_EGRESS_BYTES,    /* direction */
+	METRIC_EGRESS_REQUESTS, /* verdict */
+	METRIC_EGRESS_GUESTS,   /* gauge: sandboxes that are served */
+	METRIC_EGRESS_MEMORY,   /* gauge */
 	METRIC_COUNT_
 };
 
@@ -83,7 +84,9 @@ struct metric_at {
 };
 void metrics_add(struct metrics *m, struct metric_at at, uint64_t n);
 void metrics_set(struct metrics *m, struct metric_at at, uint64_t value); /* gauges */
-void metrics_up(struct metrics *m, struct metric_at at);                  /* gauges */
+void metrics_take(struct metrics *m, struct metric_at at,
+		  uint64_t value);                       /* counters that somebody else counts */
+void metrics_up(struct metrics *m, struct metric_at at); /* gauges */
 void metrics_down(struct metrics *m, struct metric_at at);
 void metrics_observe_us(struct metrics *m, struct metric_at at, uint64_t us); /* histograms */
 uint64_t metrics_get(const struct metrics *m, struct metric_at at);           /* counters and gauges */

@@ -103,6 +103,7 @@ class Peer:
 
     def __init__(self, path, answer):
         self.answer, self.seen, self.connections, self.open = answer, [], 0, 0
+        self.told = []  # bodies of /v1/refused: for the log, and no request of a caller
         self.lock = threading.Lock()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
@@ -129,8 +130,8 @@ class Peer:
                 method, target, _ = line.split()
                 request = {"method": method, "target": target, "fields": fields, "body": wire.body(fields)}
                 with self.lock:
-                    self.seen.append(request)
-                said = self.answer(request)
+                    self.seen.append(request) if target != "/v1/refused" else self.told.append(json.loads(request["body"]))
+                said = self.answer(request) if target != "/v1/refused" else self.take(request)
                 if callable(said):
                     said(wire)
                     continue
@@ -143,6 +144,10 @@ class Peer:
             wire.close()
             with self.lock:
                 self.open -= 1
+
+    def take(self, request):
+        assert request["method"] == "POST" and "x-creel-token" not in request["fields"]
+        return 200, [("Content-Type", "application/json")], b"{}"
 
     def close(self):
         self.listener.close()

@@ -314,6 +314,52 @@ def test_a_caller_on_a_unix_socket_needs_a_token_too_and_its_uid_is_logged():
         wait_for("it is told", lambda: "uid=" in g.said() and "pid=" in g.said())
 
 
+def told(g, n=1):
+    """What the runner was told to record, once there are so many."""
+    return wait_for("the runner is told", lambda: [r for t in g.peer.told for r in t["refused"]] if sum(len(t["refused"]) for t in g.peer.told) >= n else None)
+
+
+def test_what_the_guard_refuses_is_told_to_the_runner_for_the_log():
+    with guard() as g:
+        assert g.run("shell_exec", {"cmd": ["bash"]}, request_id="no-1").status == 403
+        assert g.call("exec", {}, who=HELLO, token="coder", request_id="no-2").status == 403
+        assert g.ask("GET", "/metrics", token="coder").status == 403
+        assert g.ask("GET", "/v1/tools", token="wrong").status == 401
+        assert g.ask("POST", "/run", {}, token=None).status == 401
+        one, two, three, four, five = told(g, 5)
+        coder = next(t["id"] for t in json.loads(g.creel("token", "list", "--json"))["tokens"] if t["name"] == "coder")
+        assert (one["code"], one["route"], one["request_id"], one["agent"], one["chat_id"], one["tool"]) == ("shell_denied", "run", "no-1", *CODER, "shell_exec")
+        assert (two["code"], two["route"], two["request_id"], two["agent"], two["chat_id"], two["token"]) == ("pair_not_allowed", "calls", "no-2", *HELLO, coder)
+        assert (three["code"], three["token"], three["route"]) == ("admin_required", coder, "metrics")
+        assert (four["code"], five["code"]) == ("unknown", "none") and four["peer"].startswith("127.0.0.1:")
+        assert not any(t in json.dumps(g.peer.told) for t in [*g.tokens.values(), g.runner_token, "wrong"])
+
+
+def test_refusals_wait_for_a_runner_that_is_away_and_strangers_are_only_counted():
+    with guard() as g:
+        g.peer.take = lambda request: (503, [], b"{}")
+        for i in range(400):
+            assert g.run("shell_exec", {"cmd": ["bash"]}, request_id=f"no-{i}").status == 403
+        for _ in range(15):
+            assert g.ask("GET", "/v1/tools", token="wrong").status == 401
+        wait_for("it was tried", lambda: g.peer.told)
+        del g.peer.take
+        g.peer.told.clear()
+        wait_for("all are told, or counted", lambda: sum(len(t["refused"]) + t["untold"] for t in g.peer.told) >= 400 and not g.peer.told[-1]["untold"])
+        ids = [r.get("request_id") for t in g.peer.told for r in t["refused"] if r.get("request_id")]
+        assert len(ids) == len(set(ids)) and ids[0] == "no-0", "each once, the first ones first"
+        assert len([r for t in g.peer.told for r in t["refused"] if r["code"] == "unknown"]) <= 10, "strangers cannot fill the log"
+        assert g.run("file_read", {"path": "a"}).status == 200
+
+
+def test_what_was_refused_last_is_told_before_the_guard_ends():
+    with guard() as g:
+        assert g.run("shell_exec", {"cmd": ["bash"]}, request_id="last").status == 403
+        g.process.terminate()
+        assert g.process.wait(30) == 0
+        assert [r["request_id"] for r in told(g)] == ["last"]
+
+
 # ---- pairing ----
 
 def test_412_a_stranger_gets_a_code_and_is_known_once_it_was_approved(g):
@@ -557,7 +603,10 @@ def test_thousands_who_wait_for_events_need_little_memory():
 # ---- who goes first ----
 
 def test_a_rate_is_held_for_each_token_by_itself():
-    with guard(serve={"rate": 1, "burst": 3}) as g:
+    with guard(serve={"rate": 1, "burst": 1}) as g:
+        assert g.ask("GET", "/v1/tools", token="coder").status == 200
+        assert int(g.ask("GET", "/v1/tools", token="coder").fields["retry-after"]) > 20, "one in a minute"
+    with guard(serve={"rate": 60, "burst": 3}) as g:
         got = [g.ask("GET", "/v1/tools", token="coder") for _ in range(5)]
         assert [a.status for a in got][:3] == [200] * 3 and got[4].status == 429 and int(got[4].fields["retry-after"]) >= 1
         assert got[4].json["error"] == "rate_limited"

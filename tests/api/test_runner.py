@@ -13,7 +13,7 @@ from runner_lab import ORDINARY, as_users, make_lab, wait_for
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 PATHS = [("GET", "/metrics"), ("POST", "/run"), ("POST", "/v1/calls"), ("POST", "/v1/explain"), ("GET", "/v1/tools"), ("GET", "/v1/sessions"),
          ("GET", "/v1/sessions/x"), ("DELETE", "/v1/sessions/x"), ("GET", "/v1/processes"), ("POST", "/v1/processes/x/kill"), ("GET", "/v1/events"),
-         ("GET", "/v1/admin/incident?session=x"), ("GET", "/v1/approvals"),
+         ("GET", "/v1/admin/incident?session=x"), ("POST", "/v1/refused"), ("GET", "/v1/approvals"),
          ("POST", "/v1/approvals/x"), ("GET", "/"), ("GET", "/nowhere"), ("POST", "/health"), ("OPTIONS", "/run")]
 
 
@@ -47,7 +47,7 @@ def test_s2_21_every_other_path_without_the_runners_token_is_401(lab, method, ta
         assert got.json.get("detail", got.json.get("message")) == word, (fields, got)
 
 
-@pytest.mark.parametrize("method,target", [p for p in PATHS if p[1] not in ("/metrics", "/", "/nowhere", "/health") and p[0] != "OPTIONS"])
+@pytest.mark.parametrize("method,target", [p for p in PATHS if p[1] not in ("/metrics", "/v1/refused", "/", "/nowhere", "/health") and p[0] != "OPTIONS"])
 def test_a_caller_needs_a_token_of_its_own(lab, method, target):
     body = {} if method == "POST" else None
     assert lab.ask(method, target, body, token=None).status == 401
@@ -86,6 +86,31 @@ def test_a_token_speaks_for_its_own_pairs_alone(lab):
     assert got.status in (400, 403), got
     refused = [r for r in lab.audit() if r["kind"] == "decided" and r.get("code") == "pair_not_allowed"]
     assert refused, "refusals are recorded, too"
+
+
+def test_what_the_guard_refused_is_in_the_log_and_in_the_counters(lab):
+    def tell(*refused, untold=0):
+        return lab.ask("POST", "/v1/refused", {"untold": untold, "refused": list(refused)}, token=None)
+
+    one = {"code": "shell_denied", "message": "shell denied: 'bash'", "route": "run", "request_id": "told-1", "token": "0123456789ab", "peer": "127.0.0.1:5",
+           "agent": "g-coder", "channel": "telegram", "chat_id": "TG_CODER", "tool": "shell_exec"}
+    assert tell(one, {"code": "expired", "peer": "127.0.0.1:6", "route": "calls"}, untold=7).status == 200
+    log = lab.audit()
+    decided = next(r for r in log if r["kind"] == "decided" and r["request"] == "told-1")
+    assert (decided["verdict"], decided["code"], decided["via"], decided["agent"], decided["chat"], decided["token"], decided["tool"]) == (
+        "DENY", "shell_denied", "guard", "g-coder", "TG_CODER", "0123456789ab", "shell_exec")
+    assert [r["reason"] for r in log if r["kind"] == "finished" and r["decided"] == decided["seq"]] == ["refused"]
+    refused = [(r["code"], r.get("times"), r.get("peer")) for r in log if r["kind"] == "token" and r["what"] == "refused"]
+    assert refused == [("untold", "7", None), ("expired", None, "127.0.0.1:6")]
+    assert "told-1" in lab.ask("GET", "/v1/admin/incident?request=told-1", token="admin").body.decode()
+    assert re.search(r'creel_calls_total\{tool="shell_exec",verdict="refused",backend="none"\} [1-9]', lab.ask("GET", "/metrics", token=None).body.decode())
+    before = len(lab.audit())
+    for body in ({}, {"untold": 0}, {"untold": -1, "refused": []}, {"untold": 0, "refused": [{}]}, {"untold": 0, "refused": [{**one, "verdict": "ALLOW"}]},
+                 {"untold": 0, "refused": [{**one, "agent": 5}]}, {"untold": 0, "refused": [{**one, "message": "x" * 513}]}, {"untold": 0, "refused": [one] * 257}):
+        assert lab.ask("POST", "/v1/refused", body, token=None).status == 422, body
+    assert tell({**one, "code": "ok", "request_id": "told-2"}).status == 200
+    assert [r["kind"] for r in lab.audit()[before:]] == ["token"], "nothing can be recorded as allowed"
+    assert "ALLOW" not in [r.get("verdict") for r in lab.audit()[before:]]
 
 
 # ---- S2's jobs ----

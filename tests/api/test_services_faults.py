@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from guard_lab import CODER, wait_for
+from guard_lab import BUILD, wait_for
 from runner_lab import as_users
 from services_lab import Ordinary, alive, audit, call_body, children, parent_of, running, still_there
 
@@ -114,3 +114,122 @@ def test_a_service_killed_amid_two_hundred_calls_is_back_and_nothing_is_left(use
         assert len(still_there(s)) >= 4 and keepers and (made or s.uid)
         assert s.stop() == 0
         check_nothing_is_left(s, everybody, made)
+
+
+# ---- a disk that is full ----
+
+
+def fill(path):
+    with open(path, "wb", buffering=0) as f:
+        for size in (65536, 4096, 1):
+            with contextlib.suppress(OSError):
+                while f.write(b"x" * size):
+                    pass
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize("user", as_users())
+def test_on_a_full_state_directory_calls_are_refused_and_none_goes_unlogged(user):
+    s = Ordinary(user, mode={"when": "off"})
+    small = s.dir / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=2m,mode=0711,uid={s.uid},gid={s.uid}", "small", str(small)], check=True)
+    try:
+        subprocess.run(["cp", "-a", f"{s.state}/.", f"{small}/state"], check=True)
+        s.state = small / "state"
+        proof = s.home / "ran"
+        with running(s):
+            def call(i):
+                return s.call("exec", {"command": ["sh", "-c", f"echo {i} >> {proof}"]})
+
+            assert call(-1).json["ok"]
+            fill(small / "ballast")
+            ends = [call(i) for i in range(40)]
+            refused = [e for e in ends if not e.json["ok"]]
+            assert refused and {(e.status, e.json["error"]) for e in refused} == {(503, "audit_unavailable")}, refused
+            assert s.run("file_read", {"path": "x"}).status == 502, "the runner does not run it"
+            assert s.ask("GET", "/health").status == 200 and s.ask("GET", "/v1/tools").status == 200
+            (small / "ballast").unlink()
+            assert call(99).json["ok"], "with room again, without a restart"
+            ran = proof.read_text().split()
+            logged = [r for r in audit(s) if r["kind"] == "decided" and r["verdict"] == "ALLOW"]
+            assert len(ran) == 42 - len(refused) and len(logged) == len(ran)
+            s.creel("audit", "verify")
+            assert s.stop() == 0
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+# ---- more callers than places ----
+
+
+@pytest.mark.parametrize("user", as_users()[-1:])
+def test_ten_thousand_connections_are_bounded_and_calls_go_on(user):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < CONNECTIONS + 1000:
+        pytest.skip("needs as many open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    held = []
+    try:
+        with running(Ordinary(user)) as s:
+            guard = s.service("creel-guard")
+
+            def resident():
+                return int(next(x for x in open(f"/proc/{guard}/status", encoding="utf-8") if x.startswith("VmRSS")).split()[1])
+
+            before = resident()
+            for i in range(CONNECTIONS + 500):
+                one = socket.socket()
+                one.settimeout(60)
+                one.bind((f"127.0.0.{1 + i % 100}", 0))  # ports of one address are not enough
+                one.connect(("127.0.0.1", s.port))
+                held.append(one)
+            for _ in range(5):
+                assert s.call("exec", {"command": ["echo", "on"]}).json["stdout"] == "on\n"
+            text = s.ask("GET", "/metrics").body.decode()
+            n = int(re.search(r"^creel_guard_connections (\d+)$", text, re.M).group(1))
+            assert CONNECTIONS // 2 < n <= CONNECTIONS, "all that there are places for, and not more"
+            assert len(os.listdir(f"/proc/{guard}/fd")) < CONNECTIONS + 200
+            assert resident() - before < 200 << 10
+            for one in held:
+                one.close()
+            assert s.service("creel-guard") == guard
+            wait_for("they have gone", lambda: b"\ncreel_guard_connections 1\n" in s.ask("GET", "/metrics").body)
+            assert s.stop() == 0
+    finally:
+        for one in held:
+            one.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+# ---- memory ----
+
+MEMORY_CALLS, WARM = 20000, 2000
+
+
+@pytest.mark.skipif(b"__asan_init" in (BUILD / "src/server/guard/creel-guard").read_bytes(), reason="an instrumented program needs more")
+@pytest.mark.parametrize("user", as_users()[-1:])
+def test_memory_of_guard_and_runner_is_flat_over_twenty_thousand_calls(user):
+    with running(Ordinary(user)) as s, contextlib.closing(s.wire()) as wire:
+        def call():
+            wire.ask("POST", "/v1/calls", [("Authorization", f"Bearer {s.token}")], call_body(["true"]))
+            assert wire.answer().json["ok"]
+
+        def memory():
+            """Of the guard, the runner and its workers: KiB and descriptors, by process."""
+            runner = s.service("creel-runner")
+            pids = [s.service("creel-guard"), runner, *(p for p in children(runner) if parent_of(p) == runner)]
+            return {p: (int(next(x for x in open(f"/proc/{p}/status", encoding="utf-8") if x.startswith("VmRSS")).split()[1]), len(os.listdir(f"/proc/{p}/fd")))
+                    for p in pids}
+
+        for _ in range(WARM):
+            call()
+        before = memory()
+        for _ in range(MEMORY_CALLS - WARM):
+            call()
+        after = memory()
+        assert len(after) <= len(before) + 1 and s.service("creel-guard") in before
+        for pid, (kib, fds) in after.items():
+            assert kib <= before.get(pid, (kib, fds))[0] + 1024 and fds <= before.get(pid, (kib, fds))[1] + 1, (before, after)
+        assert len([r for r in audit(s) if r["kind"] == "finished"]) == MEMORY_CALLS
+        assert s.stop() == 0

@@ -38,6 +38,7 @@ struct door {
 	struct guest *guests;
 	unsigned n;
 	bool draining;
+	struct egress_numbers gone; /* of guests that have left */
 	loop_fn *done;
 	void *done_ctx;
 };
@@ -106,6 +107,44 @@ unsigned door_guests(const struct door *d)
 	return d->n;
 }
 
+/* ---- numbers ---- */
+
+static void count(struct egress_numbers *n, const struct net_report *r)
+{
+	n->requests += r->requests;
+	n->bytes_up += r->bytes_up;
+	n->bytes_down += r->bytes_down;
+	n->denials += r->denials_lost;
+	for (size_t i = 0; i < r->n_denials; i++)
+		n->denials += r->denials[i].count;
+}
+
+static uint64_t resident(int statm)
+{
+	char text[128];
+	ssize_t n = statm >= 0 ? pread(statm, text, sizeof(text), 0) : -1;
+	struct str all = { text, n > 0 ? (size_t)n : 0 }, pages, rest;
+	uint64_t v;
+
+	/* "size resident shared ..." in pages */
+	if (!str_cut(all, ' ', &pages, &rest) || !str_cut(rest, ' ', &pages, &rest) ||
+	    str_to_u64(pages, UINT64_MAX >> 20, &v) < 0)
+		return 0;
+	return v * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void put_numbers(const struct door *d, struct buf *out)
+{
+	struct egress_numbers n = d->gone;
+
+	n.memory_bytes = resident(d->opts.statm);
+	for (const struct guest *g = d->guests; g; g = g->next) {
+		n.guests += g->proxy != NULL;
+		count(&n, &g->report);
+	}
+	egress_numbers_put(&n, out);
+}
+
 /* ---- guests ---- */
 
 static void guest_free(struct guest *g)
@@ -113,6 +152,7 @@ static void guest_free(struct guest *g)
 	struct door *d = g->door;
 
 	g->proxy = proxy_free(g->proxy);
+	count(&d->gone, &g->report);
 	(void)loop_del(d->loop, g->source);
 	(void)loop_del(d->loop, g->timer);
 	(void)fd_close(g->fd);
@@ -209,6 +249,16 @@ static void on_end(struct guest *g)
 	guest_free(g);
 }
 
+static void on_ask(struct guest *g)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, EGRESS_MESSAGE_MAX);
+	put_numbers(g->door, &out);
+	(void)say(g, buf_str(&out));
+	guest_free(g);
+}
+
 /* All that came, in a room that is larger than it needs to be for one: the kernel fills what there is. */
 static size_t take_fds(struct msghdr *m, int fds[static 2])
 {
@@ -263,6 +313,10 @@ static void on_guest(struct loop *l, void *ctx, uint32_t events)
 		return;
 	if (n > 0 && !g->proxy && passed >= 0) {
 		on_hello(g, (struct str){ bytes, (size_t)n }, passed);
+		return;
+	}
+	if (n > 0 && !g->proxy && passed < 0 && egress_is_ask((struct str){ bytes, (size_t)n })) {
+		on_ask(g);
 		return;
 	}
 	(void)fd_close(passed);

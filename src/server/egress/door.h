@@ -17,6 +17,7 @@ struct door;
 
 struct door_opts {
 	uid_t uid; /* who may come */
+	int statm; /* /proc/self/statm, for a process without /proc; negative: none */
 	struct proxy_opts proxy;
 };
 

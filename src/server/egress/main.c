@@ -7,6 +7,7 @@
 #include "server/jail.h"
 #include "server/service.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -45,9 +46,10 @@ static void on_drain(struct loop *l, void *ctx)
 /* No file at all, no program, no other process; sockets to where rules lead. */
 static int lock_in(struct egress *s, struct err *e)
 {
-	const struct door_opts opts = { .uid = geteuid() };
-	const int keep[] = { s->service.listeners[0], s->service.notify };
-	const struct jail_opts jail = { .keep = keep, .n_keep = 2, .tcp = true };
+	const struct door_opts opts = { .uid = geteuid(),
+					.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC) };
+	const int keep[] = { s->service.listeners[0], s->service.notify, opts.statm };
+	const struct jail_opts jail = { .keep = keep, .n_keep = 3, .tcp = true };
 	struct jail_walls walls = { 0 };
 	int r = jail_root(&jail, &walls, e);
 

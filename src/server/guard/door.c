@@ -36,7 +36,7 @@ static void say_refused(struct visit *v)
 		say_error(v, v->refused, v->word, v->why);
 }
 
-/* Strangers cannot fill the log: a few lines a minute, and then how many there were. */
+/* Strangers cannot fill the logs: a few lines a minute, and then how many there were. */
 static void log_stranger(struct visit *v, const char *state)
 {
 	const struct http_peer *peer = http_exchange_peer(v->x);
@@ -47,6 +47,7 @@ static void log_stranger(struct visit *v, const char *state)
 		if (g->refusals_untold)
 			LOG(LOG_WARN, "more callers without a valid token",
 			    KV_U64("times", g->refusals_untold));
+		tell_untold(g->tell, g->refusals_untold);
 		g->refusals_ms = now;
 		g->refusals = g->refusals_untold = 0;
 	}
@@ -54,6 +55,7 @@ static void log_stranger(struct visit *v, const char *state)
 		g->refusals_untold++;
 		return;
 	}
+	tell_token(v, state);
 	if (peer->is_unix)
 		LOG(LOG_WARN, "caller without a valid token", KV_Z("token", state), KV_U64("uid", peer->uid),
 		    KV_I64("pid", peer->pid));
@@ -102,8 +104,10 @@ static void check_rate(struct visit *v)
 
 static void check_admin(struct visit *v)
 {
-	if (!v->refused && v->match.route->needs != NEEDS_TOKEN && !v->who.admin)
-		refuse(v, 403, "admin_required", STR("this needs an admin token"), 0);
+	if (v->refused || v->match.route->needs == NEEDS_TOKEN || v->who.admin)
+		return;
+	tell_token(v, "admin_required");
+	refuse(v, 403, "admin_required", STR("this needs an admin token"), 0);
 }
 
 static void check_caller(struct visit *v)

@@ -8,8 +8,8 @@
 
 enum { ID_MAX = 16, CALLERS_MAX = 2048, SLOTS = 4096 };
 
-/* Millionths of a request: a millisecond earns as many as there may be requests in a thousand seconds. */
-#define ONE ((uint64_t)1000000)
+/* A request in parts: a millisecond earns as many of them as there may be requests in a minute. */
+#define ONE ((uint64_t)60000)
 
 struct fair_caller {
 	char id[ID_MAX];
@@ -55,9 +55,9 @@ static uint64_t earned(const struct fair *f, const struct fair_caller *c, uint64
 {
 	uint64_t most = f->o.burst * ONE, ms = now_ms > c->at_ms ? now_ms - c->at_ms : 0;
 
-	if (f->o.rate_milli == 0 || ms > most / f->o.rate_milli)
+	if (f->o.per_minute == 0 || ms > most / f->o.per_minute)
 		return most;
-	return c->credit + ms * f->o.rate_milli < most ? c->credit + ms * f->o.rate_milli : most;
+	return c->credit + ms * f->o.per_minute < most ? c->credit + ms * f->o.per_minute : most;
 }
 
 /* Those that nobody asks for any more make room. */
@@ -119,7 +119,7 @@ uint64_t fair_rate(struct fair *f, struct str id, uint64_t now_ms)
 
 	if (!c)
 		return 1000;
-	if (f->o.rate_milli == 0)
+	if (f->o.per_minute == 0)
 		return 0;
 	c->credit = earned(f, c, now_ms);
 	c->at_ms = now_ms;
@@ -127,7 +127,7 @@ uint64_t fair_rate(struct fair *f, struct str id, uint64_t now_ms)
 		c->credit -= ONE;
 		return 0;
 	}
-	return (ONE - c->credit + f->o.rate_milli - 1) / f->o.rate_milli;
+	return (ONE - c->credit + f->o.per_minute - 1) / f->o.per_minute;
 }
 
 static void ring_add(struct fair *f, struct fair_caller *c)

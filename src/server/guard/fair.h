@@ -17,8 +17,8 @@ struct fair_opts {
 	unsigned running_per_caller; /* of these */
 	unsigned waiting;            /* calls that wait */
 	unsigned waiting_per_caller; /* of these */
-	uint64_t rate_milli,
-		burst; /* requests in a thousand seconds, and at once, of each caller; rate 0: as many as they like */
+	uint64_t per_minute,
+		burst; /* requests in a minute, and at once, of each caller; 0: as many as they like */
 };
 
 struct fair;

@@ -17,6 +17,7 @@ struct guard *guard_free(struct guard *g)
 	if (!g)
 		return NULL;
 	(void)http_server_free(g->server); /* `gone` ends what is under way */
+	(void)tell_free(g->tell);
 	(void)link_free(g->link);
 	(void)fair_free(g->fair);
 	(void)callers_free(g->callers);
@@ -54,7 +55,7 @@ static int make_fair(struct guard *g, struct err *e)
 		.waiting = queue,
 		/* One caller cannot fill it for all. */
 		.waiting_per_caller = queue - queue / 4,
-		.rate_milli = (uint64_t)(s->serve_rate * 1000),
+		.per_minute = s->serve_rate,
 		.burst = s->serve_burst,
 	};
 
@@ -96,7 +97,7 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 	if (callers_open(&callers, &g->callers, e) < 0 ||
 	    pairing_store_open(o->pairing_dir, &g->pairing, e) < 0 ||
 	    metrics_new(METRICS_GUARD, &g->metrics, e) < 0 || make_fair(g, e) < 0 ||
-	    link_new(loop, &link, &g->link, e) < 0 ||
+	    link_new(loop, &link, &g->link, e) < 0 || tell_new(g, &g->tell, e) < 0 ||
 	    http_server_new(loop, &http, &door_handler, g, &g->server, e) < 0 ||
 	    guard_say_walls(g, o->walls.n ? o->walls : STR("null"), e) < 0)
 		return -1;
@@ -110,7 +111,30 @@ int guard_listen(struct guard *g, int fd, struct err *e)
 	return http_server_listen(g->server, fd, e);
 }
 
+void guard_told(struct guard *g)
+{
+	loop_fn *drained = g->is_drained ? g->drained : NULL;
+
+	if (!drained)
+		return;
+	g->drained = NULL;
+	drained(g->loop, g->drained_ctx);
+}
+
+/* The last ones may have been refused just now. */
+static void on_drained(struct loop *loop, void *ctx)
+{
+	struct guard *g = ctx;
+
+	(void)loop;
+	g->is_drained = true;
+	if (tell_is_idle(g->tell))
+		guard_told(g);
+}
+
 void guard_drain(struct guard *g, uint64_t ms, loop_fn *done, void *ctx)
 {
-	http_server_drain(g->server, ms, done, ctx);
+	g->drained = done;
+	g->drained_ctx = ctx;
+	http_server_drain(g->server, ms, on_drained, g);
 }

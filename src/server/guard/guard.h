@@ -31,6 +31,7 @@ struct guard_opts {
 };
 
 struct guard;
+struct tell;
 /* Everything but the listening sockets. */
 int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret, struct err *e);
 struct guard *guard_free(struct guard *g);
@@ -62,6 +63,10 @@ struct guard {
 	struct fair *fair;
 	bool dispatching;
 	struct link *link;
+	struct tell *tell;
+	loop_fn *drained; /* once nothing is left to be done; NULL: nobody waits for that */
+	void *drained_ctx;
+	bool is_drained;
 	struct http_server *server;
 	struct metrics *metrics;
 	struct buf health;
@@ -137,6 +142,17 @@ bool visit_decide(struct visit *v, enum via via, const struct ask_s2 *s2, struct
 bool visit_take_query(struct visit *v);        /* false: it was answered */
 bool visit_take_id(struct visit *v);           /* the caller's request_id, or a new one */
 struct str visit_token(const struct visit *v); /* as it came: until the next event of the exchange */
+
+/* tell.c: what was refused, for the log */
+int tell_new(struct guard *g, struct tell **ret, struct err *e);
+struct tell *tell_free(struct tell *t);
+bool tell_is_idle(const struct tell *t);
+void tell_denied(const struct visit *v, const struct decision *d);
+void tell_token(const struct visit *v, const char *state);
+void tell_untold(struct tell *t, uint64_t n); /* that were only counted */
+
+/* guard.c */
+void guard_told(struct guard *g); /* nothing is left to be told, or it cannot be now */
 
 /* forward.c */
 /* asked.method, target and so on are set; waits for its turn where there is no place. */

@@ -133,5 +133,6 @@ void say_code(struct visit *v, const struct decision *d)
 		text = d->message;
 	LOG(LOG_INFO, "refused", KV_Z("request", v->id), KV_Z("token", v->who.id),
 	    KV_Z("code", code_word(d->code)), KV_STR("why", d->message));
+	tell_denied(v, d);
 	say_error(v, code_http(d->code), code_word(d->code), text);
 }

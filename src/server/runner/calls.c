@@ -259,11 +259,9 @@ int call_run(struct visit *v, struct errand_call *c, struct call_result *ret, st
 		return r;
 	c->opts.request_id = v->id;
 	c->opts.cancel_fd = w->hangup;
-	metrics_up(w->runner->metrics,
-		   (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("running")) });
+	__atomic_store_n(&w->slot->in_call, 1, __ATOMIC_RELAXED);
 	r = session_call(s, &c->opts, ret, e);
-	metrics_down(w->runner->metrics,
-		     (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("running")) });
+	__atomic_store_n(&w->slot->in_call, 0, __ATOMIC_RELAXED);
 	if (r >= 0) {
 		count_call(w, c->opts.tool, ret, (clock_mono_ns() - begin) / 1000);
 		log_failure(v, c, ret);

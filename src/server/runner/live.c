@@ -4,6 +4,7 @@
 
 #include "base/jsonw.h"
 #include "model/pair.h"
+#include "net/message.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -47,9 +48,32 @@ static int count_one(void *ctx, const struct live_info *info)
 	return 0;
 }
 
+/* A service that does not answer has nothing to tell: what was heard last stays. */
+static void ask_egress(struct runner *r)
+{
+	struct egress_numbers n;
+	struct err ignored = { 0 };
+	const struct {
+		struct metric_at at;
+		const uint64_t *value;
+	} counted[] = {
+		{ { METRIC_EGRESS_BYTES, metrics_word(LABEL_DIRECTION, STR("in")) }, &n.bytes_down },
+		{ { METRIC_EGRESS_BYTES, metrics_word(LABEL_DIRECTION, STR("out")) }, &n.bytes_up },
+		{ { METRIC_EGRESS_REQUESTS, metrics_word(LABEL_VERDICT, STR("ok")) }, &n.requests },
+		{ { METRIC_EGRESS_REQUESTS, metrics_word(LABEL_VERDICT, STR("refused")) }, &n.denials },
+	};
+
+	if (engine_egress(r->engine, &n, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		metrics_take(r->metrics, counted[i].at, *counted[i].value);
+	metrics_set(r->metrics, (struct metric_at){ .metric = METRIC_EGRESS_GUESTS }, n.guests);
+	metrics_set(r->metrics, (struct metric_at){ .metric = METRIC_EGRESS_MEMORY }, n.memory_bytes);
+}
+
 static void look_around(struct runner *r)
 {
-	uint64_t n = 0, bytes = metrics_resident((int)r->parent), waiting = 0;
+	uint64_t n = 0, bytes = metrics_resident((int)r->parent), waiting = 0, running = 0;
 	const struct live_filter all = { 0 };
 	struct err ignored = { 0 };
 
@@ -62,11 +86,16 @@ static void look_around(struct runner *r)
 			continue;
 		bytes += metrics_resident(s->pid);
 		waiting += s->state == SLOT_TAKEN;
+		running += __atomic_load_n(&s->in_call, __ATOMIC_RELAXED);
 	}
 	metrics_set(r->metrics, (struct metric_at){ .metric = METRIC_RUNNER_MEMORY }, bytes);
 	metrics_set(r->metrics,
 		    (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("waiting")) },
 		    waiting);
+	metrics_set(r->metrics,
+		    (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("running")) },
+		    running);
+	ask_egress(r);
 }
 
 void answer_metrics(struct visit *v)

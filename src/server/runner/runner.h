@@ -39,6 +39,7 @@ enum { SLOTS_MAX = 1100, SPARE_MIN = 2, EVENTS_MAX = 6, DOOR_SOCKETS_MAX = 8 };
 struct slot {
 	int32_t pid;
 	uint32_t door, state;
+	uint32_t in_call;  /* 1: a call runs; goes with the slot when its worker is killed */
 	uint64_t since_ms; /* in this state */
 };
 
@@ -157,6 +158,7 @@ void answer_incident(struct visit *v);
 void answer_metrics(struct visit *v);
 void answer_approvals(struct visit *v);
 void answer_approval(struct visit *v);
+void answer_refused(struct visit *v); /* the guard's own, with the runner's token alone */
 
 /* approvals.c; `whole`: with what administrators may know */
 void approval_put(struct jsonw *w, const struct reg_approval *row, bool whole);

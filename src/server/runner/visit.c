@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/sse.h"
+#include "server/refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static const struct path_row routes[] = {
 	{ HTTP_GET,    "/v1/events",                 NEEDS_TOKEN,   false, 0,             NULL,           "events",    answer_events },
 	{ HTTP_GET,    "/v1/approvals",              NEEDS_TOKEN,   false, 0,             NULL,           "approvals", answer_approvals },
 	{ HTTP_POST,   "/v1/approvals/{id}",         NEEDS_ADMIN,   false, 65536,         NULL,           "approvals", answer_approval },
+	{ HTTP_POST,   "/v1/refused",                NEEDS_TOKEN_OR_OPEN, false, REFUSALS_BODY_MAX, NULL,  "refused",   answer_refused },
 	{ HTTP_GET,    "/v1/admin/incident",         NEEDS_ADMIN,   false, 0,             query_incident, "incident",  answer_incident },
 };
 /* clang-format on */

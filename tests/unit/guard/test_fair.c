@@ -16,7 +16,7 @@ static struct fair *make(struct fair_opts o)
 
 TEST(a_caller_has_its_burst_and_then_its_rate)
 {
-	FAIR(f, .running = 1, .running_per_caller = 1, .rate_milli = 2000, .burst = 3);
+	FAIR(f, .running = 1, .running_per_caller = 1, .per_minute = 120, .burst = 3);
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(fair_rate(f, STR("a"), 1000), 0);
@@ -91,7 +91,7 @@ TEST(nobody_runs_or_waits_more_than_was_said)
 TEST(more_callers_than_there_is_room_for_are_forgotten_when_they_are_idle)
 {
 	FAIR(f, .running = 1, .running_per_caller = 1, .waiting = 1, .waiting_per_caller = 1,
-	     .rate_milli = 1000000, .burst = 2);
+	     .per_minute = 60000, .burst = 2);
 	char id[16];
 
 	for (unsigned i = 0; i < 10000; i++) {

@@ -110,7 +110,7 @@ TEST(every_tool_and_backend_has_a_word_of_its_own)
 /* promtool is Prometheus's own reader: what it does not take, no scraper does. */
 TEST(promtool_accepts_the_text_of_every_service)
 {
-	for (int owner = METRICS_GUARD; owner <= METRICS_EGRESS; owner++) {
+	for (int owner = METRICS_GUARD; owner <= METRICS_RUNNER; owner++) {
 		_cleanup_(metrics_freep) struct metrics *m = make((enum metrics_owner)owner);
 		_cleanup_buf_ struct buf out = { 0 };
 		FILE *p;
