@@ -56,7 +56,7 @@ static void run(struct str in, size_t step, struct str method, struct told *t)
 	CHECK(http_client_new(l, pair[0], &opts, &handler, t, &c, &e) == 0);
 	CHECK(http_client_send(c, method, STR("/"), STR("x"), NULL, 0, STR(""), &e) == 0);
 	CHECK(loop_step(l, 0) >= 0);
-	while (in.n > 0) {
+	while (in.n > 0 && t->n_ends + t->n_fails == 0) { /* nobody reads what comes after that */
 		size_t n = in.n < step ? in.n : step;
 
 		CHECK(send(pair[1], in.p, n, MSG_NOSIGNAL) == (ssize_t)n);

@@ -204,6 +204,7 @@ int json_parse(struct arena *a, struct str text, const struct json_opts *o, stru
 		.line_base = s,
 		.line = 1,
 		.json5 = o->json5,
+		.finite = o->finite,
 		.opts = o,
 		.e = e,
 		.max_depth = o->max_depth ? o->max_depth : DEPTH_DEFAULT,

@@ -24,6 +24,7 @@ enum json_dup {
 struct json_opts {
 	const char *name; /* for messages: a file name; NULL = "input" */
 	bool json5;
+	bool finite; /* a number beyond what a double holds is an error, and not infinity */
 	enum json_dup dup_keys;
 	unsigned max_depth; /* 0 = 64; never more than JSON_DEPTH_MAX */
 	size_t max_bytes;   /* 0 = 16 MiB; never more than 1 GiB */

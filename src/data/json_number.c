@@ -96,6 +96,8 @@ static int decimal(struct json_parser *p, const char *sign_at, struct value *ret
 	if (r < 0)
 		return r;
 	number_decimal((struct str){ .p = sign_at, .n = (size_t)(p->s - sign_at) }, ret);
+	if (p->finite && ret->kind == VALUE_NUM && !isfinite(ret->num))
+		return json_fail(p, sign_at, "the number is larger than any that can be held");
 	return 0;
 }
 

@@ -15,7 +15,7 @@ struct json_parser {
 	const char *text;
 	const char *line_base;
 	uint32_t line;
-	bool json5;
+	bool json5, finite;
 	bool after_value; /* in the open container: a comma is due before the next one */
 	size_t values_left;
 	struct tree tree;

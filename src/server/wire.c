@@ -150,7 +150,11 @@ static bool read_timeout(struct reading *r, const struct value *obj)
 static bool parse(struct reading *r, struct str body, size_t max, const struct value **ret)
 {
 	const struct json_opts o = {
-		.name = "body", .max_bytes = max, .max_depth = DEPTH_MAX, .max_values = VALUES_MAX
+		.name = "body",
+		.finite = true, /* it could not be written anew */
+		.max_bytes = max,
+		.max_depth = DEPTH_MAX,
+		.max_values = VALUES_MAX,
 	};
 	struct value *v = ARENA_NEW(r->a, struct value);
 	struct err e = { 0 };

@@ -114,6 +114,26 @@ TEST(a_call_says_whom_it_is_for)
 				    true, &c, &f));
 }
 
+/* Infinity has no JSON: the runner would be told null. */
+TEST(a_number_that_could_not_be_written_anew_is_refused)
+{
+	static const char *const numbers[] = { "1e400", "-1e400", "123456789012e300" };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		_cleanup_arena_ struct arena a = { 0 };
+		struct wire_call c;
+		struct wire_fault f;
+		char body[256];
+
+		(void)snprintf(body, sizeof(body),
+			       "{\"session\":\"agent:main:main\",\"tool\":\"read\",\"args\":{\"n\":[%s]}}",
+			       numbers[i]);
+		arena_init(&a, (size_t)1 << 20);
+		CHECK_CASE(!wire_read_call(&a, str_z(body), false, &c, &f) && f.status == 422, "%s",
+			   numbers[i]);
+	}
+}
+
 TEST(ids_are_uuids_and_differ)
 {
 	char one[WIRE_UUID_MAX], two[WIRE_UUID_MAX];
