@@ -385,3 +385,65 @@ def test_egress_refuses_another_user(anybody, model):
         made.stop()
         made.log.close()
         made.door.close()
+
+
+# ---- what a sandbox could smuggle through the proxy ----
+
+CASES = json.loads((pathlib.Path(__file__).resolve().parents[1] / "vectors/http/smuggling.json").read_text())["cases"]
+
+
+class Ears:
+    """A server that takes all that comes, byte by byte, and answers each connection once."""
+
+    def __init__(self):
+        self.listener, self.heard = socket.create_server(("127.0.0.1", 0)), []
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self.hear, args=[self.listener.accept()[0]], daemon=True).start()
+
+    def hear(self, conn):
+        conn.settimeout(20)
+        heard = bytearray()
+        self.heard.append(heard)
+        with conn, contextlib.suppress(OSError):
+            while piece := conn.recv(65536):
+                heard += piece
+                whole = heard.endswith(b"0\r\n\r\n") if b"chunked" in heard.lower() else b"\r\n\r\n" in heard
+                if whole and b"HTTP/1.1 200" not in heard:
+                    conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+
+@pytest.mark.item("S2-19")
+def test_s2_19_the_smuggling_cases_reach_the_server_as_one_request_or_not_at_all(anybody):
+    made = Egress(anybody)
+    try:
+        for case in CASES:
+            ears = Ears()
+            text = case["request"]
+            for sep in (" ", "\t"):
+                text = text.replace(f"{sep}/", f"{sep}http://web:{ears.port}/")
+            text = text.replace("Host: x", f"Host: web:{ears.port}")
+            with socket.create_server(("127.0.0.1", 0)) as inside, knock(made, hello([f"web:{ears.port}=127.0.0.1:{ears.port}"]), inside.fileno()) as line:
+                assert json.loads(line.recv(4096)) == {"ok": True}
+                got = b""
+                with socket.create_connection(inside.getsockname(), timeout=20) as s:
+                    s.sendall(text.encode("latin-1"))
+                    s.shutdown(socket.SHUT_WR)
+                    with contextlib.suppress(OSError):
+                        while piece := s.recv(65536):
+                            got += piece
+            ears.listener.close()
+            heads = [bytes(h).count(b" HTTP/1.1\r\n") for h in ears.heard]
+            if case["expect"].startswith("reject"):
+                assert b"HTTP/1.1 200" not in got and sum(heads) <= 1, (case["name"], got, ears.heard)
+                assert not any(b"0\r\n\r\n" in h for h in ears.heard), (case["name"], "the server was told that it is whole")
+            else:
+                assert got.count(b"HTTP/1.1 200") >= 1 and all(n == 1 for n in heads), (case["name"], got, ears.heard)
+            assert not any(b"/x " in h for h in ears.heard) or "/x " in case["request"].split("\r\n")[0], (case["name"], "a second request came through")
+    finally:
+        made.stop()
+        made.log.close()
