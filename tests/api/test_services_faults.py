@@ -4,12 +4,14 @@ import concurrent.futures
 import contextlib
 import glob
 import json
+import mmap
 import os
 import pathlib
 import re
 import resource
 import signal
 import socket
+import struct
 import subprocess
 
 import pytest
@@ -232,4 +234,44 @@ def test_memory_of_guard_and_runner_is_flat_over_twenty_thousand_calls(user):
         for pid, (kib, fds) in after.items():
             assert kib <= before.get(pid, (kib, fds))[0] + 1024 and fds <= before.get(pid, (kib, fds))[1] + 1, (before, after)
         assert len([r for r in audit(s) if r["kind"] == "finished"]) == MEMORY_CALLS
+        assert s.stop() == 0
+
+
+# ---- a clock that jumps ----
+
+
+@pytest.mark.skipif(b"__asan_init" in (BUILD / "src/server/guard/creel-guard").read_bytes(), reason="a sanitizer has to be the first that is preloaded")
+@pytest.mark.parametrize("user", as_users())
+def test_a_clock_that_jumps_ends_tokens_and_nothing_else(user):
+    s = Ordinary(user, serve={"rate": 600, "burst": 100})
+    clock = s.dir / "clock"
+    with open(clock, "wb") as f:
+        f.write(struct.pack("q", 0))
+    clock.chmod(0o644)
+    shared = mmap.mmap(os.open(clock, os.O_RDWR), 8)
+
+    def jump(seconds):
+        shared[:8] = struct.pack("q", seconds)
+
+    hour = s.new_token("--pairs", "*", "--name", "hour", "--expires", "1h")
+    s.env |= {"LD_PRELOAD": str(BUILD / "tests/tools/clockjump.so"), "CREEL_TEST_CLOCK": str(clock)}
+    with running(s), concurrent.futures.ThreadPoolExecutor(3) as pool:
+        def runs(mark, token=None):
+            return s.ask("POST", "/v1/calls", call_body(["sh", "-c", f"echo {mark} >> /tmp/marks; cat /tmp/marks"], request_id=mark), token)
+
+        assert runs("now", hour).json["ok"]
+        for seconds, good in ((7200, False), (-7200, True), (86400 * 400, False), (0, True)):
+            held = pool.submit(s.ask, "POST", "/v1/calls", call_body(shell(f"jump-{s.port}", 1), request_id=f"held{seconds}"))
+            wait_for("a call runs", lambda: alive(f"jump-{s.port}"))
+            jump(seconds)
+            assert runs(f"at{seconds}", hour).status == (200 if good else 401), "an hour is over when the clock says so"
+            assert runs(f"at{seconds}").json["ok"], "a token without an end goes on"
+            got = held.result()
+            assert got.status == 200 and got.json["ok"] and got.json["stdout"] == "up\ndone\n", "deadlines do not jump"
+        assert runs("end").json["stdout"].split()[0] == "now", "it is the same sandbox"
+        seen = [r["time"] for r in audit(s) if r["kind"] == "decided"]
+        assert seen != sorted(seen), "the log has jumped, too"
+        numbers = [r["seq"] for r in audit(s)]
+        assert numbers == list(range(1, len(numbers) + 1))
+        s.creel("audit", "verify")
         assert s.stop() == 0
