@@ -156,7 +156,7 @@ void change_failed(struct parent *p, const char *why)
 	p->next = drop(p->next);
 	for (int k = 0; k < KIND_COUNT_; k++)
 		if (child_next(p, (enum kind)k))
-			child_end(child_next(p, (enum kind)k), p->s->config.base.serve_drain_s * 1000);
+			child_end(child_next(p, (enum kind)k), drain_ms(p->s));
 	LOG(LOG_ERROR, "the configuration stays as it was", KV_Z("why", why));
 	tell_end(p, "serving with the configuration before: the new services did not start, see the log");
 }
@@ -175,7 +175,7 @@ void change_done(struct parent *p)
 		(void)loop_del(p->loop, p->kinds[k].again);
 		p->kinds[k].now = c;
 		if (before)
-			child_end(before, p->next->config.base.serve_drain_s * 1000);
+			child_end(before, drain_ms(p->next));
 	}
 	p->s = p->next;
 	p->next = NULL;

@@ -14,7 +14,6 @@
 #define FIRST_AGAIN_MS 50u
 #define AGAIN_MS 1500u   /* at most */
 #define LASTED_MS 10000u /* who lived so long did not fail at its start */
-#define END_MS 3000u     /* beyond its deadline, to end by itself: it has things to write down */
 enum { ENV_MAX = 4096, MESSAGE_MAX = 2048 };
 
 extern char **environ;
@@ -63,7 +62,7 @@ void child_end(struct child *c, uint64_t ms)
 		return;
 	(void)proc_kill(&c->proc, SIGTERM);
 	(void)loop_del(p->loop, c->timer);
-	if (loop_add_timer(p->loop, clock_mono_ms() + ms + END_MS, on_too_long, c, &c->timer) < 0)
+	if (loop_add_timer(p->loop, clock_mono_ms() + ms, on_too_long, c, &c->timer) < 0)
 		(void)proc_kill(&c->proc, SIGKILL);
 	c->state = CHILD_ENDING;
 	c->is_next = false;
@@ -84,7 +83,7 @@ static void end_next_kind(struct parent *p)
 				continue;
 			any = true;
 			if (c->state != CHILD_ENDING)
-				child_end(c, p->s->config.base.serve_drain_s * 1000);
+				child_end(c, drain_ms(p->s));
 		}
 		if (any)
 			return;

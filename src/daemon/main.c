@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/parent.h"
 
+#include "base/private.h"
+#include "identity/envfile.h"
 #include "identity/tokens.h"
 #include "sandbox/cgroup.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +70,46 @@ static int choose(struct parent *p, struct err *e)
 	return any ? 0
 		   : err_set(e, ERR_USAGE, "'" STR_FMT "' is not a service: guard, runner, egress or all",
 			     STR_ARG(word));
+}
+
+/* S2-28: what the environment does not have is looked for in ~/.openclaw/.env; of that file nothing else. */
+static int take_env_file(struct parent *p, struct err *e)
+{
+	static const char *const names[] = { "SANDBOX_GUARD_TOKEN", RUNNER_TOKEN_VARIABLE };
+	_cleanup_close_ int fd = FD_NONE;
+	char path[SERVICE_PATH_MAX];
+	char *text = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	(void)snprintf(path, sizeof(path), STR_FMT "/" ENVFILE_NAME, STR_ARG(p->s->facts.state_dir));
+	fd = p->s->args.no_default_config ? -ENOENT : private_file_open(AT_FDCWD, path, O_RDONLY);
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	if (fd < 0 || (r = fd_read_all(fd, ENVFILE_MAX, &text, &n)) < 0) {
+		LOG(LOG_WARN, "a file of variables is not used: it has to be ours, with mode 0600",
+		    KV_Z("path", path), KV_Z("why", fd < 0 ? private_why(fd) : "it cannot be read"));
+		return 0;
+	}
+	for (size_t i = 0; r >= 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *have = getenv(names[i]); /* NOLINT(concurrency-mt-unsafe) */
+		char value[256];
+		struct str found;
+
+		r = have && have[0] ? 0
+				    : envfile_find((struct str){ text, n }, path, str_z(names[i]), &found, e);
+		if (r <= 0)
+			continue;
+		(void)snprintf(value, sizeof(value), "%.*s", (int)found.n, found.p);
+		if (setenv(names[i], value, 1) < 0) /* NOLINT(concurrency-mt-unsafe) */
+			r = err_sys(e, errno, "take %s from '%s'", names[i], path);
+		explicit_bzero(value, sizeof(value));
+		LOG(LOG_INFO, "a token is taken from a file of variables", KV_Z("path", path),
+		    KV_Z("variable", names[i]));
+	}
+	explicit_bzero(text, n);
+	free(text);
+	return r;
 }
 
 /* Each service looks for its own; here it is said before anything listens, with the command that helps. */
@@ -150,6 +193,8 @@ static int begin(struct parent *p, struct err *e)
 		r = service_open_dirs(p->s, e);
 	if (r >= 0)
 		r = sockets_check(p->s, e);
+	if (r >= 0)
+		r = take_env_file(p, e);
 	if (r >= 0)
 		r = check_tokens(p, e);
 	if (r >= 0)

@@ -84,6 +84,11 @@ int notify_listen(struct parent *p, struct err *e);
 int child_start(struct parent *p, enum kind kind, bool is_next, struct err *e);
 /* SIGTERM, and SIGKILL after `ms`. */
 void child_end(struct child *c, uint64_t ms);
+/* Its own deadline, and a while to end by itself: it has things to write down. */
+static inline uint64_t drain_ms(const struct service *s)
+{
+	return s->config.base.serve_drain_s * 1000 + 3000;
+}
 struct child *child_next(struct parent *p, enum kind kind);
 /* Starts the next service of this generation that has not been started; tells change.c or the parent when all are ready. */
 void children_go_on(struct parent *p, bool is_next);

@@ -148,6 +148,40 @@ def test_without_tokens_nothing_starts_and_the_command_is_named():
         s.close()
 
 
+def test_s2_28_tokens_are_taken_from_a_private_file_of_variables():
+    s = Services("user", "guard", tokens=False)
+    try:
+        s.state.mkdir(mode=0o700)
+        s.give(s.state)
+        file = s.state / ".env"
+        argv = [w for w in s.argv() if w != "--no-default-config"]
+
+        def check(text, mode=0o600, env=()):
+            file.write_text(text)
+            file.chmod(mode)
+            s.give(file)
+            return subprocess.run([*argv, "--check"], env={**s.env, **dict(env)}, capture_output=True, text=True, timeout=60, check=False)
+
+        good = "# tokens\nOTHER=$(touch /tmp/no)\nexport SANDBOX_GUARD_TOKEN='guard-0123456789'\nTOOL_RUNNER_TOKEN=runner-0123456789\n"
+        for text, mode, word in (("OTHER=1\n", 0o600, "creel token new --runner"), (good, 0o644, "creel token new --runner"),
+                                 ("TOOL_RUNNER_TOKEN=two words\n", 0o600, ".env:1: TOOL_RUNNER_TOKEN is not accepted"),
+                                 ("TOOL_RUNNER_TOKEN='open\n", 0o600, ".env:1: TOOL_RUNNER_TOKEN is not accepted")):
+            done = check(text, mode)
+            assert done.returncode == 1 and word in done.stderr and "two words" not in done.stderr, done
+        assert check(good, 0o644).stderr.count("is not used: it has to be ours, with mode 0600") == 1
+        done = check(good)
+        assert done.returncode == 0 and "0123456789" not in done.stderr, done
+        assert "SANDBOX_GUARD_TOKEN" not in check(good, env={"SANDBOX_GUARD_TOKEN": "from-the-environment"}.items()).stderr, "the environment comes first"
+        s.argv = lambda *more: [*argv, *more]
+        s.start()
+        assert health(s)["status"] == "ok"
+        assert s.ask("POST", "/run", {"agent": "g-nobody", "scope": {"type": "telegram", "chat_id": "1"}, "tool": "file_read", "args": {"path": "a"}},
+                     "guard-0123456789").status == 403, "it is known, and the pair is not"
+        assert s.stop() == 0
+    finally:
+        s.close()
+
+
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:18888"])
 def test_an_address_beyond_loopback_is_refused_without_tls(address):
     s = Services("root", "guard")
