@@ -643,6 +643,28 @@ def test_callers_are_served_in_turns_when_all_places_are_in_use():
         assert order.index(g.tokens["all"]) <= 2, "one caller's ten are not in front of another's one"
 
 
+def test_one_token_has_so_many_calls_at_once_and_others_have_theirs():
+    gate = threading.Semaphore(0)
+
+    def hold(request):
+        def say(wire):
+            gate.acquire()
+            wire.s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        return say
+    with guard(peer=hold, serve={"token_calls": 2}) as g:
+        wires = []
+        for token in ["coder"] * 5 + ["all"] * 5:
+            wires.append(g.connect())
+            wires[-1].ask("POST", "/v1/calls", g.fields(token), g.body("exec", {}))
+        wait_for("four run", lambda: len(g.peer.seen) >= 4)
+        time.sleep(0.3)
+        shown = [r["fields"]["x-creel-token"] for r in g.peer.seen]
+        assert sorted(shown) == sorted([g.tokens["coder"]] * 2 + [g.tokens["all"]] * 2)
+        for _ in wires:
+            gate.release()
+        assert all(w.answer().status == 200 for w in wires)
+
+
 def test_a_queue_that_is_full_says_so():
     gate = threading.Semaphore(0)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All services together, as whoever operates them meets them: S2's table, the log, numbers, approvals, incidents, systemd, and the end of it."""
 import base64
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -79,6 +80,31 @@ def test_s2_7_another_user_reaches_neither_the_runner_nor_the_proxy(tier1):
         done = subprocess.run(["setpriv", "--reuid", str(ORDINARY + 1), "--regid", str(ORDINARY + 1), "--clear-groups", "/usr/bin/python3", "-c", code, str(path),
                                str(int(kind))], capture_output=True, text=True, timeout=60, check=True)
         assert done.stdout.strip() == "13", "EACCES"
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_d2_1_a_file_of_the_workspace_adds_no_argument_to_curl(user):
+    with socket.create_server(("127.0.0.1", 0)) as model:
+        s = Services(user, options=["-e", f"network.internal.hosts=ollama:11434=127.0.0.1:{model.getsockname()[1]}"])
+        with running(s), concurrent.futures.ThreadPoolExecutor(1) as pool:
+            for name in (".curlrc", "_curlrc", ".config/curlrc"):
+                assert s.run("file_write", {"path": name, "content": 'data = "x=1"\nuser-agent = "odd"\nurl = "file:///etc/passwd"\n'}).json["ok"]
+            held = pool.submit(s.run, "shell_exec", {"cmd": ["curl", "-fsS", "http://ollama:11434/"]})
+            conn, _ = model.accept()
+            asked = conn.recv(65536)
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            conn.close()
+            assert asked.startswith(b"GET / HTTP/1.1\r\n") and b"odd" not in asked and held.result().json["stdout"] == "ok"
+            assert s.stop() == 0
+
+
+def test_processes_of_a_session_are_listed_and_ended_through_both_services(ordinary):
+    started = ordinary.call("exec", {"command": ["sleep", f"9{os.getpid()}"], "background": True}).json
+    where = f"?agent={CODER[0]}&type=telegram&chat_id={CODER[1]}"
+    assert started["ok"] and started["sessionId"] in ordinary.ask("GET", "/v1/processes" + where).body.decode()
+    assert ordinary.ask("POST", f"/v1/processes/{started['sessionId']}/kill{where}").json["ok"]
+    other = ordinary.new_token("--pairs", ":".join(HELLO))
+    assert ordinary.ask("GET", "/v1/processes" + where, token=other).status == 403
 
 
 # ---- numbers ----
