@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the guard refuses goes to the runner, who keeps the log. Nobody waits for that: what was refused stays refused. One request at a time is under way, with
- * all that came together meanwhile; where the runner cannot be reached they are sent again later, and what there is no room for is counted.
+ * all that came together meanwhile; where the runner cannot be reached they are sent again later. The log is on a disk that all calls need: of each token so
+ * many are told in a minute, and of the others how many there were.
  */
 #include "server/guard/guard.h"
 
@@ -12,19 +13,21 @@
 #include <stdlib.h>
 
 /* A refusal is less than 8 KiB, however its texts have to be written. */
-enum { PENDING_MAX = 128 << 10, ANSWER_MS = 10000, AGAIN_MS = 1000 };
+enum { PENDING_MAX = 128 << 10, ANSWER_MS = 10000, AGAIN_MS = 1000, LATE_MS = 60000, A_MINUTE = 60 };
 
 struct tell {
 	struct guard *g;
 	struct buf pending, sent; /* objects with commas between them */
 	size_t n_pending, n_sent;
 	uint64_t untold, untold_sent;
+	struct fair *rate; /* of each token */
 	struct errand *errand;
-	struct loop_id timer;
+	struct loop_id timer, late;
 	unsigned status;
 };
 
 static void start(struct tell *t);
+static void tell_late(struct tell *t);
 
 int tell_new(struct guard *g, struct tell **ret, struct err *e)
 {
@@ -33,6 +36,10 @@ int tell_new(struct guard *g, struct tell **ret, struct err *e)
 	if (!t)
 		return err_sys(e, ENOMEM, "refusals");
 	t->g = g;
+	if (fair_new(&(struct fair_opts){ .per_minute = A_MINUTE, .burst = A_MINUTE }, &t->rate, e) < 0) {
+		free(t);
+		return -1;
+	}
 	buf_init(&t->pending, PENDING_MAX);
 	buf_init(&t->sent, PENDING_MAX + 256);
 	*ret = t;
@@ -49,15 +56,12 @@ struct tell *tell_free(struct tell *t)
 	if (t->errand)
 		errand_cancel(t->errand);
 	(void)loop_del(t->g->loop, t->timer);
+	(void)loop_del(t->g->loop, t->late);
+	(void)fair_free(t->rate);
 	buf_done(&t->pending);
 	buf_done(&t->sent);
 	free(t);
 	return NULL;
-}
-
-void tell_untold(struct tell *t, uint64_t n)
-{
-	t->untold += n;
 }
 
 bool tell_is_idle(const struct tell *t)
@@ -101,14 +105,17 @@ static void on_end(void *ctx)
 	struct tell *t = ctx;
 
 	t->errand = NULL;
-	if (t->status != 200) {
+	if (t->status != 200)
 		LOG(LOG_WARN, "the runner does not record what was refused", KV_U64("status", t->status));
+	/* What it does not understand it will not understand later: an older one, or a mistake of ours. */
+	if (t->status != 200 && t->status != 404 && t->status != 413 && t->status != 422) {
 		later(t);
 		return;
 	}
 	t->untold -= t->untold_sent;
 	t->sent.n = t->n_sent = 0;
-	if (t->n_pending || t->untold)
+	tell_late(t);
+	if (t->n_pending)
 		start(t);
 	else
 		guard_told(t->g);
@@ -137,6 +144,8 @@ static void start(struct tell *t)
 				    .body_ms = ANSWER_MS };
 	struct err e = { 0 };
 
+	if (t->n_sent + t->n_pending + t->untold == 0)
+		return;
 	if (t->n_sent == 0) {
 		buf_put(&t->sent, buf_str(&t->pending));
 		t->n_sent = t->n_pending;
@@ -162,6 +171,29 @@ static void soon(struct tell *t)
 		(void)loop_add_timer(t->g->loop, 0, on_again, t, &t->timer);
 }
 
+static void on_late(struct loop *loop, void *ctx)
+{
+	struct tell *t = ctx;
+
+	(void)loop;
+	t->late = (struct loop_id){ 0 };
+	if (t->untold)
+		soon(t);
+}
+
+static void tell_late(struct tell *t)
+{
+	if (t->untold && !loop_has(t->g->loop, t->late))
+		(void)loop_add_timer(t->g->loop, clock_deadline(LATE_MS), on_late, t, &t->late);
+}
+
+/* With the next that is told, or in a while. */
+void tell_untold(struct tell *t, uint64_t n)
+{
+	t->untold += n;
+	tell_late(t);
+}
+
 /* ---- what is told ---- */
 
 static void add(struct tell *t, const struct refusal *r)
@@ -169,16 +201,20 @@ static void add(struct tell *t, const struct refusal *r)
 	_cleanup_buf_ struct buf one = { 0 };
 	struct jsonw w;
 
+	if (fair_rate(t->rate, r->token, clock_mono_ms()) > 0) {
+		tell_untold(t, 1);
+		return;
+	}
 	buf_init(&one, PENDING_MAX);
 	jsonw_init(&w, &one, 0);
 	refusal_put(&w, r);
 	if (one.failed || t->n_pending == REFUSALS_MAX || t->pending.n + one.n + 1 > PENDING_MAX) {
-		t->untold++;
-	} else {
-		buf_puts(&t->pending, t->n_pending ? "," : "");
-		buf_put(&t->pending, buf_str(&one));
-		t->n_pending++;
+		tell_untold(t, 1);
+		return;
 	}
+	buf_puts(&t->pending, t->n_pending ? "," : "");
+	buf_put(&t->pending, buf_str(&one));
+	t->n_pending++;
 	soon(t);
 }
 
