@@ -11,6 +11,7 @@ static const struct member_at {
 	size_t offset; /* of its slice in struct refusal */
 } members[] = {
 	{ "code", offsetof(struct refusal, code) },
+	{ "stage", offsetof(struct refusal, stage) },
 	{ "message", offsetof(struct refusal, message) },
 	{ "route", offsetof(struct refusal, route) },
 	{ "request_id", offsetof(struct refusal, request_id) },

@@ -11,6 +11,7 @@ enum { REFUSALS_MAX = 256, REFUSAL_TEXT_MAX = 512 };
 #define REFUSALS_BODY_MAX ((size_t)256 << 10)
 
 struct refusal {
+	struct str stage;   /* that refused it; empty for a token */
 	struct str code;    /* of policy, or the state of a token that was not taken */
 	struct str message; /* for the operator */
 	struct str route, request_id, token, peer;
@@ -23,7 +24,7 @@ struct refusals {
 	struct refusal v[REFUSALS_MAX];
 };
 
-/* One object; texts are cut where they are too long, and what no text may have in it is left out. */
+/* One object; texts are cut where they are too long. */
 void refusal_put(struct jsonw *w, const struct refusal *r);
 /* Slices point into the body or the arena. Strict: the guard writes nothing else. */
 bool refusals_read(struct arena *a, struct str body, struct refusals *ret, struct wire_fault *fault);

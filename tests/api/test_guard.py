@@ -328,6 +328,7 @@ def test_what_the_guard_refuses_is_told_to_the_runner_for_the_log():
         assert g.ask("POST", "/run", {}, token=None).status == 401
         one, two, three, four, five = told(g, 5)
         coder = next(t["id"] for t in json.loads(g.creel("token", "list", "--json"))["tokens"] if t["name"] == "coder")
+        assert (one["stage"], two["stage"]) == ("tool", "identity")
         assert (one["code"], one["route"], one["request_id"], one["agent"], one["chat_id"], one["tool"]) == ("shell_denied", "run", "no-1", *CODER, "shell_exec")
         assert (two["code"], two["route"], two["request_id"], two["agent"], two["chat_id"], two["token"]) == ("pair_not_allowed", "calls", "no-2", *HELLO, coder)
         assert (three["code"], three["token"], three["route"]) == ("admin_required", coder, "metrics")

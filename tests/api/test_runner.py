@@ -92,14 +92,14 @@ def test_what_the_guard_refused_is_in_the_log_and_in_the_counters(lab):
     def tell(*refused, untold=0):
         return lab.ask("POST", "/v1/refused", {"untold": untold, "refused": list(refused)}, token=None)
 
-    one = {"code": "shell_denied", "message": "shell denied: 'bash'", "route": "run", "request_id": "told-1", "token": "0123456789ab", "peer": "127.0.0.1:5",
+    one = {"code": "shell_denied", "stage": "tool", "message": "shell denied: 'bash'", "route": "run", "request_id": "told-1", "token": "0123456789ab", "peer": "127.0.0.1:5",
            "agent": "g-coder", "channel": "telegram", "chat_id": "TG_CODER", "tool": "shell_exec"}
     assert tell(one, {"code": "expired", "peer": "127.0.0.1:6", "route": "calls"}, untold=7).status == 200
     log = lab.audit()
     decided = next(r for r in log if r["kind"] == "decided" and r["request"] == "told-1")
     assert (decided["verdict"], decided["code"], decided["via"], decided["agent"], decided["chat"], decided["token"], decided["tool"]) == (
         "DENY", "shell_denied", "guard", "g-coder", "TG_CODER", "0123456789ab", "shell_exec")
-    assert [r["reason"] for r in log if r["kind"] == "finished" and r["decided"] == decided["seq"]] == ["refused"]
+    assert [r["reason"] for r in log if r["kind"] == "finished" and r["decided"] == decided["seq"]] == ["refused"] and decided["stage"] == "tool"
     refused = [(r["code"], r.get("times"), r.get("peer")) for r in log if r["kind"] == "token" and r["what"] == "refused"]
     assert refused == [("untold", "7", None), ("expired", None, "127.0.0.1:6")]
     assert "told-1" in lab.ask("GET", "/v1/admin/incident?request=told-1", token="admin").body.decode()

@@ -73,6 +73,7 @@ static bool check_run(struct visit *v)
 
 	if (!policy_tier1_tool(v->ask.tool)) {
 		d = (struct decision){ .code = CODE_TOOL_NOT_ALLOWED,
+				       .stopped_at = STAGE_TOOL,
 				       .message = STR("not one of S2's three tools") };
 		say_code(v, &d);
 		return false;

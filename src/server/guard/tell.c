@@ -234,6 +234,7 @@ void tell_denied(const struct visit *v, const struct decision *d)
 
 	r.code = str_z(code_word(d->code));
 	r.message = d->message;
+	r.stage = str_z(enum_name(stage_names, (int)d->stopped_at));
 	r.agent = v->ask.agent;
 	r.channel = v->ask.channel;
 	r.chat_id = v->ask.chat_id;

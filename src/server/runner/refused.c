@@ -29,12 +29,15 @@ static int record_call(struct visit *v, const struct refusal *r, enum code code,
 {
 	struct decision *d = ARENA_NEW(&v->arena, struct decision);
 	struct metrics *m = v->worker->runner->metrics;
+	int stage;
 
 	if (!d)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	*d = (struct decision){
 		.verdict = VERDICT_DENY, .code = code, .message = r->message, .request_id = r->request_id
 	};
+	if (enum_value(stage_names, r->stage, false, &stage))
+		d->stopped_at = (enum stage)stage;
 	d->who.via = str_eq(r->route, STR("run")) ? VIA_GUARD : VIA_API;
 	d->who.agent = r->agent;
 	d->who.channel = r->channel;

@@ -176,4 +176,27 @@ TEST(an_answer_says_yes_or_why_not)
 	buf_done(&out);
 }
 
+TEST(numbers_are_read_as_they_were_written_and_nothing_else_is)
+{
+	static const char *const bad[] = {
+		"", "{}", "[]", "{\"guests\":-1}", "{\"guests\":1}", "{\"guests\":\"1\"}"
+	};
+	const struct egress_numbers n = { 1, 2, 3, 4, 5, 6 };
+	_cleanup_buf_ struct buf text = { 0 };
+	struct egress_numbers got;
+	struct err e = { 0 };
+
+	buf_init(&text, 1024);
+	egress_numbers_put(&n, &text);
+	assert_int_equal(egress_numbers_parse(buf_str(&text), &got, &e), 0);
+	assert_memory_equal(&n, &got, sizeof(n));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_CASE(egress_numbers_parse(str_z(bad[i]), &got, &e) < 0 && e.kind == ERR_PROTO, "%s",
+			   bad[i]);
+	text.n = 0;
+	egress_ask_put(&text);
+	assert_true(egress_is_ask(buf_str(&text)));
+	assert_false(egress_is_end(buf_str(&text)));
+}
+
 TEST_MAIN()
