@@ -224,6 +224,7 @@ static void whole(struct http_exchange *c)
 static void begin_exchange(struct http_exchange *c)
 {
 	set_idle(c, false);
+	c->asked = true;
 	c->phase = CONN_EXCHANGE;
 	c->at_in = c->head.n_bytes;
 	c->since_ms = c->body_from_ms = clock_mono_ms();

@@ -110,6 +110,7 @@ struct http_server *http_server_free(struct http_server *s)
 	end_all(s);
 	(void)loop_del(s->loop, s->pause_timer);
 	(void)loop_del(s->loop, s->drain_timer);
+	(void)loop_del(s->loop, s->fresh_timer);
 	(void)loop_del(s->loop, s->done_timer);
 	free(s);
 	return NULL;
@@ -256,6 +257,34 @@ void server_conn_gone(struct http_server *s)
 	tell_when_drained(s);
 }
 
+/* Closing a socket with a request in it would be a reset for somebody who came in time. */
+static bool has_something(const struct http_exchange *c)
+{
+	char byte;
+
+	return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static void end_idle(struct http_server *s, bool with_fresh)
+{
+	struct http_exchange *c = s->idle.first, *next;
+
+	for (; c; c = next) {
+		next = c->idle.next;
+		if ((!with_fresh && !c->asked) || has_something(c))
+			continue;
+		conn_enter(c);
+		conn_fail(c);
+		conn_leave(c);
+	}
+}
+
+static void on_fresh_over(struct loop *l, void *ctx)
+{
+	(void)l;
+	end_idle(ctx, true);
+}
+
 static void on_drain_over(struct loop *l, void *ctx)
 {
 	(void)l;
@@ -268,13 +297,9 @@ void http_server_drain(struct http_server *s, uint64_t ms, loop_fn *done, void *
 	s->done = done;
 	s->done_ctx = ctx;
 	close_listeners(s);
-	while (s->idle.first) {
-		struct http_exchange *c = s->idle.first;
-
-		conn_enter(c);
-		conn_fail(c);
-		conn_leave(c);
-	}
+	/* Whoever was let in just now is about to ask. */
+	end_idle(s, loop_add_timer(s->loop, clock_deadline(ms < FRESH_MS ? ms : FRESH_MS), on_fresh_over, s,
+				   &s->fresh_timer) < 0);
 	/* Without the timer they would be let live for ever. */
 	if (loop_add_timer(s->loop, clock_deadline(ms), on_drain_over, s, &s->drain_timer) < 0)
 		end_all(s);

@@ -55,8 +55,8 @@ int http_server_listen(struct http_server *s, int fd, struct err *e);
 int http_server_adopt(struct http_server *s, int fd);
 
 /*
- * Accepts no more, ends idle connections and lets the others finish what they have begun; after `ms` they are ended. `done` is
- * called once, when the last one has gone.
+ * Accepts no more, ends idle connections and lets the others finish what they have begun; after `ms` they are ended. Whoever was let in and
+ * has not asked yet has half a second for it. `done` is called once, when the last one has gone.
  */
 void http_server_drain(struct http_server *s, uint64_t ms, loop_fn *done, void *ctx);
 

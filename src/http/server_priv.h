@@ -12,6 +12,7 @@
 
 enum {
 	LISTENERS_MAX = 8,
+	FRESH_MS = 500,      /* that a new connection has for its first byte when the server drains */
 	BODY_WINDOW = 16384, /* bytes of a body that are read at once */
 	LINGER_MS = 2000, /* how long what a client still sends is dropped, so that it can read our answer */
 	LINGER_BYTES = 262144,
@@ -48,6 +49,7 @@ struct http_exchange {
 	bool in_event; /* the loop has called, not the handler */
 	bool turn;     /* there is work for a turn of the loop */
 	bool broken, resumed;
+	bool asked; /* at least one request has come */
 
 	/* In: the head and, behind it, what has come and was not taken. */
 	char *in;
@@ -89,7 +91,7 @@ struct http_server {
 	unsigned n_listeners, n_conns;
 	struct conn_list all, idle;
 	bool accepting, draining;
-	struct loop_id pause_timer, drain_timer, done_timer;
+	struct loop_id pause_timer, drain_timer, fresh_timer, done_timer;
 	loop_fn *done;
 	void *done_ctx;
 };

@@ -78,6 +78,17 @@ def test_sighup_changes_to_new_processes_and_ends_the_old(guard):
     assert guard.said().count("info reloaded") == 1
 
 
+def test_nobody_who_comes_during_a_reload_is_refused_or_cut_off(guard):
+    guard.start()
+    for i in range(1, 4):
+        guard.p.send_signal(signal.SIGHUP)
+        n = 0
+        while guard.said().count("info reloaded") < i or n < 200:
+            assert health(guard)["status"] == "ok"
+            n += 1
+    assert guard.stop() == 0
+
+
 def test_an_address_that_changes_takes_a_restart_and_says_so(guard):
     config = guard.dir / "creel.json5"
     config.write_text('{serve: {guard: "127.0.0.1:%d"}}' % guard.port)

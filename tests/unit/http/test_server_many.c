@@ -142,6 +142,45 @@ TEST(a_server_that_drains_ends_the_idle_and_lets_the_others_finish)
 	assert_int_equal(s.n_gone, 0);
 }
 
+TEST(a_server_that_drains_answers_whoever_was_let_in_before)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_close_ int fresh = FD_NONE, asks = FD_NONE, again = FD_NONE;
+	const struct str ask = STR(GET("/"));
+	struct buf got;
+
+	serving_start(&s, NULL);
+	fresh = serving_connect(&s, true);
+	asks = serving_connect(&s, true);
+	again = serving_connect(&s, true);
+	check_served(&s, again);
+	SERVING_UNTIL(&s, http_server_connections(s.server) == 3);
+	/* One has a request in its socket that nobody has read, another is between two, and one has said nothing yet. */
+	assert_int_equal(send(asks, ask.p, ask.n, 0), ask.n);
+	assert_int_equal(send(again, ask.p, ask.n, 0), ask.n);
+	http_server_drain(s.server, 20000, on_drained, &s);
+	assert_int_equal(send(fresh, ask.p, ask.n, 0), ask.n);
+	for (int i = 0; i < 3; i++) {
+		buf_init(&got, 4096);
+		assert_false(serving_read(&s, (const int[]){ fresh, asks, again }[i], &got, NULL, 0));
+		assert_true(str_starts(buf_str(&got), STR("HTTP/1.1 200")));
+		buf_done(&got);
+	}
+	SERVING_UNTIL(&s, s.drained);
+}
+
+TEST(a_server_that_drains_does_not_wait_for_who_says_nothing)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_close_ int fd = FD_NONE;
+
+	serving_start(&s, NULL);
+	fd = serving_connect(&s, true);
+	SERVING_UNTIL(&s, http_server_connections(s.server) == 1);
+	http_server_drain(s.server, 600000, on_drained, &s);
+	SERVING_UNTIL(&s, s.drained);
+}
+
 TEST(a_server_that_drains_waits_no_longer_than_it_was_told)
 {
 	_cleanup_serving_ struct serving s;
