@@ -59,7 +59,7 @@ static void run(struct loop *l, struct http_server *s, struct str in, size_t ste
 	int pair[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
-	CHECK(conn_new(s, pair[0]) == 0);
+	CHECK(conn_new(s, pair[0], &http_plain) == 0);
 	while (in.n > 0) {
 		size_t n = in.n < step ? in.n : step;
 

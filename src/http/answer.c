@@ -4,7 +4,6 @@
 #include "http/server_priv.h"
 
 #include <assert.h>
-#include <sys/socket.h>
 
 const struct http_head *http_exchange_head(const struct http_exchange *x)
 {
@@ -48,11 +47,9 @@ static void begin_waiting(struct http_exchange *c)
 bool answer_flush(struct http_exchange *c)
 {
 	while (answer_waiting(c) > 0) {
-		ssize_t n = send(c->fd, c->out.p + c->at_out, answer_waiting(c), MSG_NOSIGNAL);
+		ssize_t n = c->via->write(c->state, c->fd, c->out.p + c->at_out, answer_waiting(c));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
+		if (n == -EAGAIN)
 			break;
 		if (n < 0)
 			return false;

@@ -10,6 +10,7 @@ enum { IN_FIRST = 1024 };
 
 static void on_event(struct loop *l, void *ctx, uint32_t events);
 static void on_timer(struct loop *l, void *ctx);
+static void read_more(struct http_exchange *c);
 
 /* Waits for a request of which nothing has come: it may be ended at any time. */
 static void set_idle(struct http_exchange *c, bool idle)
@@ -46,6 +47,9 @@ static void conn_free(struct http_exchange *c)
 	server_list_remove(&s->all, c, false);
 	(void)loop_del(s->loop, c->source);
 	(void)loop_del(s->loop, c->timer);
+	/* In the middle of an answer nothing is said, so that the client sees that it is not whole. */
+	if (c->via->close)
+		c->via->close(c->state, c->phase != CONN_EXCHANGE && answer_waiting(c) == 0);
 	(void)fd_close(c->fd);
 	buf_done(&c->out);
 	free(c->fields);
@@ -54,7 +58,7 @@ static void conn_free(struct http_exchange *c)
 	server_conn_gone(s);
 }
 
-int conn_new(struct http_server *s, int fd)
+int conn_new(struct http_server *s, int fd, const struct http_transport *via)
 {
 	struct http_exchange *c = calloc(1, sizeof(*c));
 	int r = -ENOMEM;
@@ -65,14 +69,21 @@ int conn_new(struct http_server *s, int fd)
 		goto fail;
 	c->server = s;
 	c->fd = fd;
+	c->via = via;
 	c->events = EPOLLIN;
 	c->armed_ms = CLOCK_NEVER;
 	/* A part more than is promised, for what an earlier answer has left there. */
 	buf_init(&c->out, s->opts.output_bytes + s->opts.output_bytes / 4 + 1024);
-	r = loop_add_fd(s->loop, fd, c->events, on_event, c, &c->source);
+	http_peer_of(fd, &c->peer);
+	r = via->begin ? via->begin(via->ctx, fd, &c->peer, &c->state) : 0;
 	if (r < 0)
 		goto fail;
-	http_peer_of(fd, &c->peer);
+	r = loop_add_fd(s->loop, fd, c->events, on_event, c, &c->source);
+	if (r < 0) {
+		if (via->close)
+			via->close(c->state, false);
+		goto fail;
+	}
 	server_list_add(&s->all, c, false);
 	s->n_conns++;
 	conn_enter(c);
@@ -112,6 +123,19 @@ static bool wants_input(const struct http_exchange *c)
 	return !c->paused && (!c->body_done || c->upgraded);
 }
 
+/* What would let more be read, or written. */
+static uint32_t waits_for(const struct http_exchange *c, bool writing)
+{
+	if (c->via->wants)
+		return c->via->wants(c->state, writing);
+	return writing ? EPOLLOUT : EPOLLIN;
+}
+
+static bool is_open(const struct http_exchange *c)
+{
+	return !c->via->is_open || c->via->is_open(c->state);
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -126,8 +150,10 @@ static uint64_t deadline_of(const struct http_exchange *c)
 		return 0;
 	if (answer_waiting(c) > 0)
 		at = c->wrote_ms + o->write_ms;
+	if (c->is_idle && c->server->draining)
+		return c->since_ms + FRESH_MS;
 	if (c->phase == CONN_HEAD && answer_waiting(c) == 0)
-		return c->since_ms + (c->n_in ? o->head_ms : o->idle_ms);
+		return c->since_ms + (c->n_in || !is_open(c) ? o->head_ms : o->idle_ms);
 	if (c->phase == CONN_LINGER)
 		return earlier(at, c->since_ms + LINGER_MS);
 	/* No pause is too long, and none of a thousand short ones: less than 1000 bytes a second is not enough. */
@@ -153,7 +179,8 @@ static void arm(struct http_exchange *c)
 static void watch(struct http_exchange *c)
 {
 	uint32_t events =
-		(wants_input(c) ? EPOLLIN : 0u) | (answer_waiting(c) > 0 ? EPOLLOUT : 0u) |
+		(wants_input(c) ? waits_for(c, false) : 0u) |
+		(answer_waiting(c) > 0 ? waits_for(c, true) : 0u) |
 		(c->phase == CONN_EXCHANGE ? EPOLLRDHUP : 0u); /* elsewhere there is nobody to tell */
 
 	if (events == c->events)
@@ -326,7 +353,7 @@ static void linger(struct http_exchange *c)
 {
 	if (c->phase != CONN_FLUSH || answer_waiting(c) > 0 || c->dead)
 		return;
-	if (c->eof || shutdown(c->fd, SHUT_WR) < 0) {
+	if (c->eof || c->via->end(c->state, c->fd) < 0) {
 		c->dead = true;
 		return;
 	}
@@ -341,6 +368,13 @@ static void tell_room(struct http_exchange *c)
 	c->wants_room = false;
 	if (c->server->handler->room)
 		c->server->handler->room(c->server->ctx, c);
+}
+
+/* The transport has taken more from the socket than it was asked for: no event will tell of that. */
+static bool has_pending(const struct http_exchange *c)
+{
+	return !c->dead && c->phase != CONN_LINGER && c->via->pending && wants_input(c) &&
+	       c->via->pending(c->state);
 }
 
 /* All that can be done with what is there. */
@@ -358,6 +392,10 @@ static void work(struct http_exchange *c)
 		/* What was sent may have made room for the next request, or for the end of this answer. */
 		again = (c->phase == CONN_EXCHANGE && c->answer == ANSWER_ENDED) ||
 			(c->phase == CONN_HEAD && c->n_in > c->head.scanned && answer_waiting(c) == 0);
+		if (!again && has_pending(c)) {
+			read_more(c);
+			again = true;
+		}
 	} while (!c->dead && again);
 	if (!c->dead)
 		shrink_in(c);
@@ -415,6 +453,13 @@ static void read_lingering(struct http_exchange *c)
 		c->dead = true;
 }
 
+/* Speaks something else. A close in the middle of its sentence would take away what the transport has told it. */
+static void end_stranger(struct http_exchange *c)
+{
+	set_idle(c, false);
+	c->phase = CONN_FLUSH;
+}
+
 static void read_more(struct http_exchange *c)
 {
 	size_t want = c->phase == CONN_HEAD ? 512 : BODY_WINDOW;
@@ -424,10 +469,12 @@ static void read_more(struct http_exchange *c)
 		conn_fail(c);
 		return;
 	}
-	n = recv(c->fd, c->in + c->n_in, c->cap_in - c->n_in, 0);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	n = c->via->read(c->state, c->fd, c->in + c->n_in, c->cap_in - c->n_in);
+	if (n == -EAGAIN)
 		return;
-	if (n < 0)
+	if (n == -EPROTO && c->phase == CONN_HEAD && !is_open(c))
+		end_stranger(c);
+	else if (n < 0)
 		conn_fail(c);
 	else if (n == 0)
 		on_eof(c);
@@ -451,7 +498,7 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 		conn_fail(c);
 	else if (c->phase == CONN_LINGER)
 		read_lingering(c);
-	else if (wants_input(c) && (events & (EPOLLIN | EPOLLRDHUP)))
+	else if (wants_input(c) && (events & (waits_for(c, false) | EPOLLRDHUP)))
 		read_more(c);
 	else if (events & EPOLLRDHUP)
 		on_eof(c);

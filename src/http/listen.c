@@ -130,6 +130,33 @@ int http_connect_tcp(const char *address, uint16_t port, int *ret_fd, struct err
 	return connect_to(&a, n, address, ret_fd, e);
 }
 
+bool http_is_public(int fd)
+{
+	union address a = { 0 };
+	socklen_t n = sizeof(a);
+	const unsigned char *b = a.v6.sin6_addr.s6_addr;
+
+	if (getsockname(fd, &a.any, &n) < 0)
+		return true;
+	if (a.any.sa_family == AF_UNIX)
+		return false;
+	if (a.any.sa_family == AF_INET)
+		return (ntohl(a.v4.sin_addr.s_addr) >> 24) != 127;
+	if (a.any.sa_family == AF_INET6)
+		return !IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr) &&
+		       !(IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr) && b[12] == 127);
+	return true;
+}
+
+bool http_is_tcp(int fd)
+{
+	union address a = { 0 };
+	socklen_t n = sizeof(a);
+
+	return getsockname(fd, &a.any, &n) == 0 &&
+	       (a.any.sa_family == AF_INET || a.any.sa_family == AF_INET6);
+}
+
 void http_peer_of(int fd, struct http_peer *ret)
 {
 	struct ucred cred;

@@ -26,6 +26,10 @@ int http_listen_unix(const char *path, mode_t mode, int *ret_fd, struct err *e);
 /* A numeric address of this host; port 0 lets the kernel choose, and *ret_port says which. */
 int http_listen_tcp(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct err *e);
 
+/* Whether somebody who is not on this machine can connect to it: neither a unix socket nor one of loopback. In doubt: yes. */
+bool http_is_public(int fd);
+bool http_is_tcp(int fd);
+
 /* May still be on its way when it returns: writable means that it has ended, SO_ERROR says how. */
 int http_connect_unix(const char *path, int *ret_fd, struct err *e);
 int http_connect_tcp(const char *address, uint16_t port, int *ret_fd, struct err *e);

@@ -110,7 +110,6 @@ struct http_server *http_server_free(struct http_server *s)
 	end_all(s);
 	(void)loop_del(s->loop, s->pause_timer);
 	(void)loop_del(s->loop, s->drain_timer);
-	(void)loop_del(s->loop, s->fresh_timer);
 	(void)loop_del(s->loop, s->done_timer);
 	free(s);
 	return NULL;
@@ -187,7 +186,7 @@ static void on_listener(struct loop *l, void *ctx, uint32_t events)
 		make_room(s);
 		/* Harmless where it is no TCP socket. */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		if (conn_new(s, fd) < 0) {
+		if (conn_new(s, fd, from->via) < 0) {
 			pause_accepting(s);
 			return;
 		}
@@ -200,10 +199,10 @@ int http_server_adopt(struct http_server *s, int fd)
 		(void)fd_close(fd);
 		return -EMFILE;
 	}
-	return conn_new(s, fd);
+	return conn_new(s, fd, &http_plain);
 }
 
-int http_server_listen(struct http_server *s, int fd, struct err *e)
+int http_server_listen_via(struct http_server *s, int fd, const struct http_transport *via, struct err *e)
 {
 	struct listener *l = &s->listener[s->n_listeners];
 	int r;
@@ -212,7 +211,7 @@ int http_server_listen(struct http_server *s, int fd, struct err *e)
 		(void)fd_close(fd);
 		return err_set(e, ERR_LIMIT, "a server listens on at most %d sockets", LISTENERS_MAX);
 	}
-	*l = (struct listener){ .server = s, .fd = fd };
+	*l = (struct listener){ .server = s, .fd = fd, .via = via };
 	r = loop_add_fd(s->loop, fd, s->accepting ? EPOLLIN : 0, on_listener, l, &l->source);
 	if (r < 0) {
 		(void)fd_close(fd);
@@ -220,6 +219,11 @@ int http_server_listen(struct http_server *s, int fd, struct err *e)
 	}
 	s->n_listeners++;
 	return 0;
+}
+
+int http_server_listen(struct http_server *s, int fd, struct err *e)
+{
+	return http_server_listen_via(s, fd, &http_plain, e);
 }
 
 unsigned http_server_connections(const struct http_server *s)
@@ -265,26 +269,6 @@ static bool has_something(const struct http_exchange *c)
 	return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-static void end_idle(struct http_server *s, bool with_fresh)
-{
-	struct http_exchange *c = s->idle.first, *next;
-
-	for (; c; c = next) {
-		next = c->idle.next;
-		if ((!with_fresh && !c->asked) || has_something(c))
-			continue;
-		conn_enter(c);
-		conn_fail(c);
-		conn_leave(c);
-	}
-}
-
-static void on_fresh_over(struct loop *l, void *ctx)
-{
-	(void)l;
-	end_idle(ctx, true);
-}
-
 static void on_drain_over(struct loop *l, void *ctx)
 {
 	(void)l;
@@ -297,9 +281,15 @@ void http_server_drain(struct http_server *s, uint64_t ms, loop_fn *done, void *
 	s->done = done;
 	s->done_ctx = ctx;
 	close_listeners(s);
-	/* Whoever was let in just now is about to ask. */
-	end_idle(s, loop_add_timer(s->loop, clock_deadline(ms < FRESH_MS ? ms : FRESH_MS), on_fresh_over, s,
-				   &s->fresh_timer) < 0);
+	for (struct http_exchange *c = s->idle.first, *next; c; c = next) {
+		next = c->idle.next;
+		conn_enter(c);
+		if (has_something(c))
+			c->since_ms = clock_mono_ms();
+		else if (c->asked)
+			conn_fail(c);
+		conn_leave(c); /* the others have a new deadline */
+	}
 	/* Without the timer they would be let live for ever. */
 	if (loop_add_timer(s->loop, clock_deadline(ms), on_drain_over, s, &s->drain_timer) < 0)
 		end_all(s);

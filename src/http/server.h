@@ -6,13 +6,15 @@
  * One exchange (request and answer) at a time on a connection; requests that are pipelined wait in the socket. The head is checked
  * by http/head.h before any function of the handler sees it, and what is refused there is answered here. A client that ends its
  * half of the connection while an answer is being made has gone. A function of the handler is never called from inside a call that
- * the handler makes from elsewhere (another event of the loop). There is no TLS, no routing and no log here.
+ * the handler makes from elsewhere (another event of the loop). There is no TLS, no routing and no log here: what carries the bytes is
+ * http/transport.h.
  */
 #pragma once
 
 #include "base/loop.h"
 #include "http/body.h"
 #include "http/listen.h"
+#include "http/transport.h"
 
 struct http_server;
 struct http_exchange; /* lives until its answer is complete or `gone` was called */
@@ -36,9 +38,9 @@ struct http_server_opts {
 	unsigned max_connections;  /* 0: 1024 */
 	size_t output_bytes;       /* of an answer that wait to be sent, per connection; 0: 256 KiB */
 	/* Milliseconds; 0: the default. */
-	uint64_t head_ms;  /* from the first byte of a head to its last; 10 s */
-	uint64_t idle_ms;  /* from an answer, or the accept, to the first byte of a request; 60 s */
-	uint64_t body_ms;  /* without a byte of the body, and behind a rate of 1000 bytes per second; 30 s */
+	uint64_t head_ms; /* from the first byte of a head to its last, and until a transport is open; 10 s */
+	uint64_t idle_ms; /* from an answer, or the accept, to the first byte of a request; 60 s */
+	uint64_t body_ms; /* without a byte of the body, and behind a rate of 1000 bytes per second; 30 s */
 	uint64_t write_ms; /* without a byte taken by a client that has an answer waiting; 30 s */
 };
 
@@ -51,12 +53,14 @@ DEFINE_CLEANUP(http_server, http_server_free)
 
 /* Takes the listening socket, which becomes the server's. At most 8. */
 int http_server_listen(struct http_server *s, int fd, struct err *e);
+/* The same, with what carries the bytes of its connections; it outlives the server. */
+int http_server_listen_via(struct http_server *s, int fd, const struct http_transport *via, struct err *e);
 /* Takes a connection that somebody else has accepted: who has to look at its peer first, or takes one at a time. -EMFILE when all are in use. */
 int http_server_adopt(struct http_server *s, int fd);
 
 /*
- * Accepts no more, ends idle connections and lets the others finish what they have begun; after `ms` they are ended. Whoever was let in and
- * has not asked yet has half a second for it. `done` is called once, when the last one has gone.
+ * Accepts no more, ends idle connections and lets the others finish what they have begun; after `ms` they are ended. Who has only just
+ * connected may still ask: that takes two seconds at most. `done` is called once, when the last one has gone.
  */
 void http_server_drain(struct http_server *s, uint64_t ms, loop_fn *done, void *ctx);
 

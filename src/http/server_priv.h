@@ -12,10 +12,10 @@
 
 enum {
 	LISTENERS_MAX = 8,
-	FRESH_MS = 500,      /* that a new connection has for its first byte when the server drains */
 	BODY_WINDOW = 16384, /* bytes of a body that are read at once */
 	LINGER_MS = 2000, /* how long what a client still sends is dropped, so that it can read our answer */
 	LINGER_BYTES = 262144,
+	FRESH_MS = 2000,       /* how long who has just come may take to ask when we are about to end */
 	ACCEPT_PAUSE_MS = 100, /* when the system has no descriptor left */
 };
 
@@ -41,6 +41,8 @@ struct http_exchange {
 	struct http_server *server;
 	struct conn_link all, idle;
 	int fd;
+	const struct http_transport *via;
+	void *state; /* of it */
 	struct loop_id source, timer;
 	uint32_t events; /* what epoll was asked for */
 	unsigned depth;  /* of calls that may end it */
@@ -49,7 +51,7 @@ struct http_exchange {
 	bool in_event; /* the loop has called, not the handler */
 	bool turn;     /* there is work for a turn of the loop */
 	bool broken, resumed;
-	bool asked; /* at least one request has come */
+	bool asked; /* there was a request on this connection */
 
 	/* In: the head and, behind it, what has come and was not taken. */
 	char *in;
@@ -79,6 +81,7 @@ struct http_exchange {
 struct listener {
 	struct http_server *server;
 	int fd;
+	const struct http_transport *via;
 	struct loop_id source;
 };
 
@@ -91,7 +94,7 @@ struct http_server {
 	unsigned n_listeners, n_conns;
 	struct conn_list all, idle;
 	bool accepting, draining;
-	struct loop_id pause_timer, drain_timer, fresh_timer, done_timer;
+	struct loop_id pause_timer, drain_timer, done_timer;
 	loop_fn *done;
 	void *done_ctx;
 };
@@ -103,7 +106,7 @@ void server_has_room(struct http_server *s);  /* somebody is idle, and could mak
 void server_conn_gone(struct http_server *s); /* one less */
 
 /* conn.c: takes the fd. Negative errno when there is no memory or no room in the loop. */
-int conn_new(struct http_server *s, int fd);
+int conn_new(struct http_server *s, int fd, const struct http_transport *via);
 void conn_enter(struct http_exchange *c);
 void conn_leave(struct http_exchange *c); /* *c may be no more after this */
 void conn_fail(struct http_exchange *c);  /* tells the handler, ends the connection */
