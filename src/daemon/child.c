@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define FIRST_AGAIN_MS 50u
+#define CHECK_MS 10000u
 #define AGAIN_MS 1500u   /* at most */
 #define LASTED_MS 10000u /* who lived so long did not fail at its start */
 enum { ENV_MAX = 4096, MESSAGE_MAX = 2048 };
@@ -245,7 +246,7 @@ static void fill_fds(struct start *st, const struct kind_state *k)
 		st->fds[SERVICE_LISTEN_FIRST + i] = k->fds[i];
 }
 
-static int spawn(struct parent *p, struct child *c, struct err *e)
+static int spawn_only(struct parent *p, struct child *c, struct err *e)
 {
 	static struct start st; /* large, and used by one start at a time */
 	_cleanup_close_ int program = FD_NONE;
@@ -263,14 +264,40 @@ static int spawn(struct parent *p, struct child *c, struct err *e)
 	spec.n_fds = SERVICE_LISTEN_FIRST + p->kinds[c->kind].n_fds;
 	spec.pid_text = st.pid + sizeof("LISTEN_PID=") - 1;
 	r = proc_spawn(&spec, &c->proc);
+	return r < 0 ? err_sys(e, -r, "start %s", programs[c->kind]) : 0;
+}
+
+static int spawn(struct parent *p, struct child *c, struct err *e)
+{
+	int r = spawn_only(p, c, e);
+
 	if (r < 0)
-		return err_sys(e, -r, "start %s", programs[c->kind]);
+		return r;
 	r = loop_add_child(p->loop, c->proc.pidfd, on_death, c, &c->watch);
 	if (r < 0) {
 		proc_done(&c->proc);
 		return err_sys(e, -r, "watch %s", programs[c->kind]);
 	}
 	return 0;
+}
+
+/* --check is among our words, and so among its own: it looks and ends. */
+int child_check(struct parent *p, enum kind kind, struct err *e)
+{
+	struct proc_status status = { 0 };
+	struct child c = { .p = p, .kind = kind, .proc = PROC_NONE };
+	int r = spawn_only(p, &c, e);
+
+	if (r < 0)
+		return r;
+	r = proc_wait(&c.proc, clock_deadline(CHECK_MS), &status);
+	proc_done(&c.proc);
+	if (r < 0)
+		return err_sys(e, -r, "wait for %s", programs[kind]);
+	return status.end == PROC_EXITED && status.code == 0
+		       ? 0
+		       : err_set(e, ERR_UNAVAIL, "%s could not serve with this; the lines above say why",
+				 programs[kind]);
 }
 
 int child_start(struct parent *p, enum kind kind, bool is_next, struct err *e)

@@ -199,6 +199,9 @@ static int begin(struct parent *p, struct err *e)
 		r = check_tokens(p, e);
 	if (r >= 0)
 		warn_without_pairs(p);
+	/* The certificate can be read by the guard alone. */
+	if (r >= 0 && p->s->args.check && p->kinds[KIND_GUARD].wanted && p->s->config.base.serve_tls_cert.n)
+		r = child_check(p, KIND_GUARD, e);
 	return r;
 }
 

@@ -82,6 +82,8 @@ void sockets_close(struct parent *p);
 /* child.c */
 int notify_listen(struct parent *p, struct err *e);
 int child_start(struct parent *p, enum kind kind, bool is_next, struct err *e);
+/* Whether it could serve; it says itself why not. */
+int child_check(struct parent *p, enum kind kind, struct err *e);
 /* SIGTERM, and SIGKILL after `ms`. */
 void child_end(struct child *c, uint64_t ms);
 /* Its own deadline, and a while to end by itself: it has things to write down. */

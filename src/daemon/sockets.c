@@ -73,52 +73,20 @@ static bool is_loopback(const char *host)
 	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
 }
 
-static bool guard_is_public(const struct service *s)
+/* Policy says what may not be served. */
+int sockets_check(const struct service *s, struct err *e)
 {
-	char text[SERVICE_PATH_MAX], host[64];
-	struct err ignored = { 0 };
-	uint16_t port;
-
-	return address_of(s, KIND_GUARD, text, &ignored) >= 0 && strncmp(text, "unix:", 5) != 0 &&
-	       (split_tcp(text, host, &port) < 0 || !is_loopback(host));
-}
-
-/* S4-46, S4-47: what a linter would warn of is refused when strangers can connect. */
-static int check_findings(const struct service *s, struct err *e)
-{
-	static const char *const fatal[] = { "prefer_public_bind", "raw_secret_public",
-					     "local_shell_public" };
 	_cleanup_arena_ struct arena a = { 0 };
 	struct diags d = { .arena = &a };
+	const struct diag *why;
 
 	arena_init(&a, (size_t)16 << 20);
 	lint(&s->config, &s->facts, &d);
-	for (size_t i = 0; i < d.n; i++)
-		for (size_t k = 0; k < sizeof(fatal) / sizeof(fatal[0]); k++)
-			if (strcmp(d.v[i].code, fatal[k]) == 0) {
-				_cleanup_buf_ struct buf text = { 0 };
-
-				buf_init(&text, 4096);
-				diag_put(&text, &d.v[i]);
-				return err_set(e, ERR_DENIED, "%.*s", (int)str_trim(buf_str(&text)).n,
-					       buf_str(&text).p);
-			}
-	return 0;
-}
-
-/* TLS is not part of this build yet: nobody is promised what is not there. */
-int sockets_check(const struct service *s, struct err *e)
-{
-	if (!guard_is_public(s))
+	why = serve_refusal(&s->config, &d);
+	if (!why)
 		return 0;
-	if (check_findings(s, e) < 0)
-		return -1;
-	return err_set(
-		e, ERR_DENIED,
-		"serve.guard: '" STR_FMT
-		"' can be reached from outside, and that takes TLS, which this build does not have; fix: "
-		"127.0.0.1:18888 or unix:PATH, with a proxy in front that speaks TLS",
-		STR_ARG(s->config.base.serve_guard));
+	return err_set(e, ERR_DENIED, STR_FMT ": " STR_FMT "; fix: " STR_FMT, STR_ARG(why->key),
+		       STR_ARG(why->text), STR_ARG(why->fix));
 }
 
 /* ---- from systemd ---- */
@@ -131,8 +99,24 @@ static enum kind kind_of(struct str name)
 	return KIND_COUNT_;
 }
 
+/* Policy judges what the configuration says: a socket that is more open than that was judged by nobody. */
+static int check_given(const struct service *s, enum kind kind, int fd, struct err *e)
+{
+	if (!http_is_public(fd) || (kind == KIND_GUARD && serve_is_public(&s->config)))
+		return 0;
+	if (kind == KIND_GUARD)
+		return err_set(
+			e, ERR_DENIED,
+			"LISTEN_FDS: the guard's socket can be reached from outside, and serve.guard says '" STR_FMT
+			"'; fix: the same address in serve.guard and in ListenStream= of the socket unit",
+			STR_ARG(s->config.base.serve_guard));
+	return err_set(e, ERR_DENIED,
+		       "LISTEN_FDS: the socket of %s can be reached from outside; fix: a unix socket",
+		       kind_names[kind]);
+}
+
 /* 1 when there are some. */
-static int take_given(struct parent *p, struct err *e)
+static int take_given(struct parent *p, const struct service *s, struct err *e)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS"),
 		   *names = getenv("LISTEN_FDNAMES"); /* NOLINT(concurrency-mt-unsafe) */
@@ -163,6 +147,8 @@ static int take_given(struct parent *p, struct err *e)
 			return err_set(e, ERR_USAGE, "LISTEN_FDS: descriptor %d cannot be taken for %.*s", fd,
 				       (int)name.n, name.p);
 		k->fds[k->n_fds++] = fd;
+		if (check_given(s, kind_of(name), fd, e) < 0)
+			return -1;
 	}
 	return n > 0;
 }
@@ -256,7 +242,7 @@ static int open_one(struct parent *p, const struct service *s, enum kind kind, s
 
 int sockets_open(struct parent *p, const struct service *s, struct err *e)
 {
-	int r = take_given(p, e);
+	int r = take_given(p, s, e);
 
 	for (int k = 0; r >= 0 && k < KIND_COUNT_; k++)
 		if (p->kinds[k].wanted && p->kinds[k].n_fds == 0)
@@ -273,6 +259,9 @@ int sockets_same(const struct parent *p, const struct service *s, struct err *e)
 		const struct kind_state *ks = &p->kinds[k];
 		char now[SERVICE_PATH_MAX];
 
+		for (size_t i = 0; ks->wanted && !ks->address[0] && i < ks->n_fds; i++)
+			if (check_given(s, (enum kind)k, ks->fds[i], e) < 0)
+				return -1;
 		if (!ks->wanted || !ks->address[0])
 			continue;
 		if (address_of(s, (enum kind)k, now, e) < 0)

@@ -161,6 +161,55 @@ static bool runs_locally(const struct config *c)
 	return true;
 }
 
+/* The guard may stand in the open, but only behind TLS. */
+static void check_tls(struct lint *l)
+{
+	const struct settings *s = &l->c->base;
+	bool cert = s->serve_tls_cert.n > 0, key = s->serve_tls_key.n > 0;
+
+	if (cert != key) {
+		diag_add(l->d, SEVERITY_ERROR, "tls_incomplete",
+			 &s->origin[cert ? OPT_SERVE_TLS_CERT : OPT_SERVE_TLS_KEY], STR("serve.tls"),
+			 "there is a %s without its %s", cert ? "certificate" : "key",
+			 cert ? "key" : "certificate");
+		diag_fix(l->d, "set both serve.tls.cert and serve.tls.key, or neither");
+	}
+	if (!cert && !key && address_is_public(s->serve_guard)) {
+		diag_add(l->d, SEVERITY_ERROR, "public_without_tls", &s->origin[OPT_SERVE_GUARD],
+			 STR("serve.guard"), "'" STR_FMT "' can be reached from outside, and that takes TLS",
+			 STR_ARG(shown(s, OPT_SERVE_GUARD, s->serve_guard)));
+		diag_fix(l->d,
+			 "set serve.tls.cert and serve.tls.key, or listen on 127.0.0.1:18888 or unix:PATH");
+	}
+}
+
+/* S4-46, S4-47: what is only told of elsewhere is refused when strangers can connect to the guard. */
+const struct diag *serve_refusal(const struct config *c, const struct diags *found)
+{
+	static const struct {
+		const char *code;
+		bool only_public, only_errors;
+	} rows[] = {
+		{ "tls_incomplete", false, false },    { "public_without_tls", false, false },
+		{ "prefer_public_bind", true, false }, { "raw_secret_public", true, true },
+		{ "local_shell_public", true, false },
+	};
+	bool is_public = address_is_public(c->base.serve_guard);
+
+	for (size_t i = 0; i < found->n; i++)
+		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+			if (strcmp(found->v[i].code, rows[k].code) == 0 &&
+			    (is_public || !rows[k].only_public) &&
+			    (!rows[k].only_errors || found->v[i].severity == SEVERITY_ERROR))
+				return &found->v[i];
+	return NULL;
+}
+
+bool serve_is_public(const struct config *c)
+{
+	return address_is_public(c->base.serve_guard);
+}
+
 void lint_doors(struct lint *l)
 {
 	const struct settings *s = &l->c->base;
@@ -168,9 +217,10 @@ void lint_doors(struct lint *l)
 	enum option door;
 	struct str address = public_address(s, &door);
 
+	check_tls(l);
 	if (!address.n)
 		return;
-	if (door != OPT_SERVE_BIND) {
+	if (door != OPT_SERVE_BIND && door != OPT_SERVE_GUARD) {
 		diag_add(l->d, SEVERITY_WARN, "public_address", &s->origin[door], STR("serve"),
 			 "'" STR_FMT "' can be reached from outside", STR_ARG(shown(s, door, address)));
 		diag_fix(l->d, "127.0.0.1 or unix:, with a proxy in front that authenticates");

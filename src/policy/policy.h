@@ -48,3 +48,8 @@ int explain_matrix(const struct config *c, const struct request *base, struct ar
 
 /* The linter: rules that never match, grants that contradict, risky values; each with a fix. */
 void lint(const struct config *c, const struct facts *f, struct diags *d);
+
+/* Whether callers from elsewhere can reach the guard, as it is configured. */
+bool serve_is_public(const struct config *c);
+/* The first of lint()'s findings with which the services must not be started; NULL: they may. */
+const struct diag *serve_refusal(const struct config *c, const struct diags *found);

@@ -35,7 +35,7 @@ static const char *const label_status[] = {
 static const char *const label_lease[] = { "created", "reused", "recovered", "other", NULL };
 static const char *const label_direction[] = { "in", "out", "other", NULL };
 static const char *const label_queue[] = { "waiting", "running", "other", NULL };
-static const char *const label_reason[] = { "auth", "rate", "quota", "queue", "size", "draining", "runner", "other", NULL };
+static const char *const label_reason[] = { "auth", "rate", "quota", "queue", "size", "draining", "runner", "tls", "other", NULL };
 
 static const struct {
 	const char *name;

@@ -37,24 +37,30 @@ static void say_refused(struct visit *v)
 }
 
 /* Strangers cannot fill the logs: a few lines a minute, and then how many there were. */
-static void log_stranger(struct visit *v, const char *state)
+static bool may_log_stranger(struct guard *g)
 {
-	const struct http_peer *peer = http_exchange_peer(v->x);
-	struct guard *g = v->g;
 	uint64_t now = clock_mono_ms();
 
 	if (now >= g->refusals_ms + 60000) {
 		if (g->refusals_untold)
-			LOG(LOG_WARN, "more callers without a valid token",
-			    KV_U64("times", g->refusals_untold));
+			LOG(LOG_WARN, "more callers were refused", KV_U64("times", g->refusals_untold));
 		tell_untold(g->tell, g->refusals_untold);
 		g->refusals_ms = now;
 		g->refusals = g->refusals_untold = 0;
 	}
 	if (g->refusals++ >= STRANGERS_PER_MINUTE) {
 		g->refusals_untold++;
-		return;
+		return false;
 	}
+	return true;
+}
+
+static void log_stranger(struct visit *v, const char *state)
+{
+	const struct http_peer *peer = http_exchange_peer(v->x);
+
+	if (!may_log_stranger(v->g))
+		return;
 	tell_token(v, state);
 	if (peer->is_unix)
 		LOG(LOG_WARN, "caller without a valid token", KV_Z("token", state), KV_U64("uid", peer->uid),
@@ -62,6 +68,15 @@ static void log_stranger(struct visit *v, const char *state)
 	else
 		LOG(LOG_WARN, "caller without a valid token", KV_Z("token", state),
 		    KV_Z("peer", peer->address));
+}
+
+void door_refused(void *ctx, const struct http_peer *peer, const char *why)
+{
+	struct guard *g = ctx;
+
+	count_refusal(g, "tls");
+	if (may_log_stranger(g))
+		LOG(LOG_WARN, "caller without TLS", KV_Z("why", why), KV_Z("peer", peer->address));
 }
 
 static bool is_loopback(const struct http_peer *peer)

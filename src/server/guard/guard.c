@@ -40,6 +40,15 @@ int guard_say_walls(struct guard *g, struct str json, struct err *e)
 	jsonw_ku64(&w, "allowed_pairs", g->o.config->n_pairs);
 	jsonw_key(&w, STR("walls"));
 	jsonw_raw(&w, json);
+	if (g->o.tls) {
+		jsonw_kobj(&w, "tls");
+		jsonw_kz(&w, "min", "1.2");
+		jsonw_kz(&w, "until", tls_cert(g->o.tls)->until);
+		jsonw_obj_end(&w);
+	} else {
+		jsonw_key(&w, STR("tls"));
+		jsonw_null(&w);
+	}
 	jsonw_obj_end(&w);
 	return g->health.failed ? err_set(e, ERR_LIMIT, "/health is longer than it may be") : 0;
 }
@@ -101,6 +110,8 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 	    http_server_new(loop, &http, &door_handler, g, &g->server, e) < 0 ||
 	    guard_say_walls(g, o->walls.n ? o->walls : STR("null"), e) < 0)
 		return -1;
+	if (o->tls)
+		tls_tell(o->tls, door_refused, g);
 	pairing_store_patience(g->pairing, 20);
 	*ret = TAKE_PTR(g);
 	return 0;
@@ -108,6 +119,15 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 
 int guard_listen(struct guard *g, int fd, struct err *e)
 {
+	if (g->o.tls && http_is_tcp(fd))
+		return http_server_listen_via(g->server, fd, tls_transport(g->o.tls), e);
+	if (http_is_public(fd)) {
+		(void)fd_close(fd);
+		return err_set(
+			e, ERR_DENIED,
+			"a socket of the guard can be reached from outside, and that takes TLS; fix: serve.tls.cert and "
+			"serve.tls.key");
+	}
 	return http_server_listen(g->server, fd, e);
 }
 

@@ -17,6 +17,7 @@
 #include "server/guard/link.h"
 #include "server/metrics.h"
 #include "server/paths.h"
+#include "tls/tls.h"
 
 struct guard_opts {
 	const struct config *config; /* outlives it, as all of these do */
@@ -27,7 +28,8 @@ struct guard_opts {
 	struct str runner_token;
 	struct str walls; /* of the process itself, as JSON, for /health */
 	bool metrics_open;
-	int statm; /* /proc/self/statm, for a process without /proc; negative: none */
+	struct tls *tls; /* for what comes over TCP; NULL: none */
+	int statm;       /* /proc/self/statm, for a process without /proc; negative: none */
 };
 
 struct guard;
@@ -36,7 +38,7 @@ struct tell;
 int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret, struct err *e);
 struct guard *guard_free(struct guard *g);
 DEFINE_CLEANUP(guard, guard_free)
-/* Takes the fd. */
+/* Takes the fd. ERR_DENIED: strangers could connect to it, and there is no TLS. */
 int guard_listen(struct guard *g, int fd, struct err *e);
 /* What /health says of the process's own walls, once they are up: a JSON value. */
 int guard_say_walls(struct guard *g, struct str json, struct err *e);
@@ -72,7 +74,6 @@ struct guard {
 	struct buf health;
 	size_t bodies; /* bytes of bodies that are in memory */
 	uint64_t answer_ms;
-	bool listens_public; /* some socket can be reached from elsewhere */
 	struct visit *visits; /* all of them */
 	struct hearing *hearings;
 	uint64_t refusals_ms; /* log lines about strangers are few */
@@ -122,6 +123,7 @@ struct visit {
 
 /* door.c */
 extern const struct http_handler door_handler;
+tls_refused_fn door_refused;
 
 /* say.c: each ends the visit. */
 void say_json(struct visit *v, unsigned status, struct str json);

@@ -2,9 +2,12 @@
 /* creel-guard: started by creeld, with the sockets to listen on. */
 #include "server/guard/guard.h"
 
+#include "base/clock.h"
 #include "base/private.h"
+#include "policy/policy.h"
 #include "server/jail.h"
 #include "server/service.h"
+#include "tls/tls.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@ struct program {
 	struct service s;
 	struct guard *guard;
 	struct loop *loop;
+	struct tls *tls; /* NULL: none */
 	struct runner_token token;
 	char runner[SERVICE_PATH_MAX], tokens[SERVICE_PATH_MAX + 16], pairing[SERVICE_PATH_MAX + 16];
 	int statm; /* how much memory it has: /proc is not in the jail */
@@ -38,6 +42,26 @@ static void on_stop(struct loop *l, void *ctx)
 
 	(void)l;
 	guard_drain(p->guard, p->s.config.base.serve_drain_s * 1000, on_drained, p);
+}
+
+/* While there are files: the certificate and its key are not in the jail. */
+static int take_certificate(struct program *p, struct err *e)
+{
+	const struct settings *s = &p->s.config.base;
+	char cert[SERVICE_PATH_MAX], key[SERVICE_PATH_MAX];
+	int r;
+
+	if (!s->serve_tls_cert.n && !s->serve_tls_key.n)
+		return 0;
+	if (snprintf(cert, sizeof(cert), STR_FMT, STR_ARG(s->serve_tls_cert)) >= (int)sizeof(cert) ||
+	    snprintf(key, sizeof(key), STR_FMT, STR_ARG(s->serve_tls_key)) >= (int)sizeof(key))
+		return err_set(e, ERR_LIMIT, "serve.tls: a path of more than %u bytes is not accepted",
+			       SERVICE_PATH_MAX - 1);
+	r = tls_new(cert, key, &p->tls, e);
+	if (r >= 0 && tls_cert(p->tls)->until_s < clock_unix_ms() / 1000 + TLS_SOON_S)
+		LOG(LOG_WARN, "the certificate ends soon; fix: renew it, and send SIGHUP", KV_Z("file", cert),
+		    KV_Z("until", tls_cert(p->tls)->until));
+	return r;
 }
 
 /*
@@ -107,7 +131,9 @@ static int make_guard(struct program *p, struct err *e)
 				 .runner = str_z(p->runner),
 				 .runner_token = runner_token_str(&p->token),
 				 .statm = p->statm,
-				 .metrics_open = p->s.config.base.serve_metrics == METRICS_OPEN,
+				 .metrics_open = p->s.config.base.serve_metrics == METRICS_OPEN &&
+						 !serve_is_public(&p->s.config),
+				 .tls = p->tls,
 			 },
 			 &p->guard, e);
 }
@@ -136,7 +162,10 @@ static int serve(struct program *p, struct err *e)
 	int r = service_load(&p->s, e);
 
 	if (r >= 0)
-		r = service_open_dirs(&p->s, e);
+		r = take_certificate(p, e);
+	if (r < 0 || p->s.args.check)
+		return r;
+	r = service_open_dirs(&p->s, e);
 	if (r >= 0)
 		r = service_listeners(&p->s, "guard", e);
 	if (r >= 0)
@@ -174,6 +203,7 @@ int main(int argc, char **argv)
 	if (r >= 0)
 		r = serve(&p, &e);
 	(void)guard_free(p.guard);
+	(void)tls_free(p.tls);
 	runner_token_wipe(&p.token);
 	(void)loop_free(p.loop);
 	return service_end(&p.s, r, &e);
