@@ -372,10 +372,11 @@ def elsewhere():
 
 def test_beyond_loopback_it_serves_with_tls_and_in_a_sandbox(elsewhere):
     s = Secure("root", "all")
-    inside = ["ip", "netns", "exec", elsewhere]
+    inside = ["nsenter", f"--net=/run/netns/{elsewhere}"]
     argv = s.argv
     s.argv = lambda *more: [*inside, *argv("-e", "serve.guard=10.9.8.7:18888", "-e", "mode.when=all", *more)]
     try:
+        (s.dir / "w" / CODER[0] / f"group_{CODER[1]}").mkdir(parents=True)
         s.start()
         ask = [*inside, "curl", "-sS", "--cacert", str(s.cert.cert), "-H", f"Authorization: Bearer {s.token}", "-H", "Content-Type: application/json"]
         done = subprocess.run([*ask, "https://10.9.8.7:18888/health"], capture_output=True, text=True, timeout=60, check=False)
@@ -385,7 +386,7 @@ def test_beyond_loopback_it_serves_with_tls_and_in_a_sandbox(elsewhere):
         body = {"agent": CODER[0], "scope": {"type": "telegram", "chat_id": CODER[1]}, "tool": "shell_exec", "args": {"cmd": ["python3", "-c", "print(6 * 7)"]}}
         done = subprocess.run([*ask, "-d", json.dumps(body), "https://10.9.8.7:18888/v1/calls"], capture_output=True, text=True, timeout=60, check=False)
         answer = json.loads(done.stdout)
-        assert answer["ok"] and answer["stdout"] == "42\n" and answer["sandbox"]["place"] != "host", answer
+        assert answer["ok"] and answer["stdout"] == "42\n" and answer["sandbox"]["place"] != "host", done.stdout
         assert s.stop() == 0
     finally:
         s.close()

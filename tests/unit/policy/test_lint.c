@@ -455,7 +455,7 @@ TEST(a_raw_secret_on_a_public_bind_is_an_error_and_is_not_shown)
 	SAY(SERVE_GUARD, serve_guard, STR("0.0.0.0:18888"));
 	FOUND("raw_secret_public");
 	assert_int_equal(finding("raw_secret_public")->severity, SEVERITY_ERROR);
-	FOUND("public_address");
+	FOUND("public_without_tls");
 	SAY(SERVE_RAW, serve_raw, true);
 	FOUND("raw_secret_public");
 	assert_int_equal(finding("raw_secret_public")->severity, SEVERITY_WARN);
@@ -464,6 +464,62 @@ TEST(a_raw_secret_on_a_public_bind_is_an_error_and_is_not_shown)
 	w.c.tokens = &t;
 	w.c.n_tokens = 1;
 	FOUND("raw_secret_public");
+}
+
+TEST(d2_9_a_guard_that_can_be_reached_from_outside_needs_both_parts_of_tls)
+{
+	walls_reset();
+	NOT_FOUND("public_without_tls");
+	SAY(SERVE_GUARD, serve_guard, STR("0.0.0.0:18888"));
+	FOUND("public_without_tls");
+	assert_int_equal(finding("public_without_tls")->severity, SEVERITY_ERROR);
+	SAY(SERVE_TLS_CERT, serve_tls_cert, STR("/c"));
+	FOUND("tls_incomplete");
+	SAY(SERVE_TLS_KEY, serve_tls_key, STR("/k"));
+	NOT_FOUND("tls_incomplete");
+	NOT_FOUND("public_without_tls");
+	NOT_FOUND("public_address");
+	SAY(SERVE_TLS_CERT, serve_tls_cert, STR(""));
+	FOUND("tls_incomplete");
+}
+
+static const char *refusal(void)
+{
+	const struct diag *d;
+
+	check();
+	d = serve_refusal(&w.c, &found);
+	return d ? d->code : "none";
+}
+
+TEST(s4_46_s4_47_what_is_unfit_for_strangers_is_not_served_to_them)
+{
+	struct tool_setting shell = { .tool = STR("exec"), .has_enforce = true, .enforce = ENFORCE_PREFER };
+
+	walls_reset();
+	SAY(OSB_API_KEY, osb_api_key, ((struct secret_ref){ .kind = REF_RAW, .text = STR("hunter2") }));
+	w.c.per_tool = &shell;
+	w.c.n_per_tool = 1;
+	assert_string_equal(refusal(), "none"); /* on loopback all of it is the operator's own business */
+	SAY(SERVE_BIND, serve_bind, STR("0.0.0.0:1"));
+	assert_string_equal(refusal(), "none"); /* and another program's address is told of alone */
+	SAY(SERVE_TLS_CERT, serve_tls_cert, STR("/c"));
+	assert_string_equal(refusal(), "tls_incomplete");
+	SAY(SERVE_TLS_KEY, serve_tls_key, STR("/k"));
+	SAY(SERVE_GUARD, serve_guard, STR("[::]:18888"));
+	assert_string_equal(refusal(), "prefer_public_bind");
+	shell.enforce = ENFORCE_REQUIRE;
+	assert_string_equal(refusal(), "raw_secret_public");
+	SAY(SERVE_RAW, serve_raw, true);
+	w.c.n_per_tool = 0;
+	w.c.base.when = WHEN_OFF;
+	w.c.base.trust_default = TRUST_NONE;
+	assert_string_equal(refusal(), "local_shell_public");
+	SAY(WHEN, when, WHEN_ALL);
+	assert_string_equal(refusal(), "none");
+	SAY(SERVE_TLS_CERT, serve_tls_cert, STR(""));
+	SAY(SERVE_TLS_KEY, serve_tls_key, STR(""));
+	assert_string_equal(refusal(), "public_without_tls");
 }
 
 /* --- binds --- */
