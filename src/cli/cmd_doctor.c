@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * creel doctor: what this host and user can do. The last line is not looked up but tried: a real sandbox is started through
- * the same code as creel run, so doctor cannot say yes where run would say no.
+ * the same code as creel run, so doctor cannot say yes where run would say no. Then the services, where somebody has set them up.
  */
+#include "cli/doctor.h"
 #include "cli/run.h"
-#include "sandbox/survey.h"
 
 static const char *const state_words[] = { "FAIL", "warn", "ok" };
 
@@ -142,6 +142,7 @@ int run_doctor(struct cli *cli, struct err *e)
 	}
 	survey_host(cli->arena, r && r->decision ? r->decision->optional_walls : 0, s);
 	add_trial(cli, r, &trouble, s);
+	doctor_services(cli, s);
 	for (size_t i = 0; i < s->n; i++)
 		ok = ok && s->v[i].state != SURVEY_FAIL;
 	if (cli->json)

@@ -508,8 +508,10 @@ static const struct command commands[] = {
 	  .subs = pairing_commands, .n_subs = COUNT(pairing_commands) },
 	{ .name = "doctor", .summary = "tell what this host can do, and what would fix what it cannot",
 	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
-		   "sandbox to see. Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "
-		   "when a sandbox cannot be started.",
+		   "sandbox to see. Where services were set up (tokens, serve.* or their sockets are there), it asks them, too: do they answer, "
+		   "which version, do their walls hold, are tokens there, does the audit log take records, may anybody call, is the certificate good for 14 days. "
+		   "Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "
+		   "when a sandbox cannot be started, or something that is set up does not work.",
 	  .examples = "creel doctor --json\tfor programs\n",
 	  .run = run_doctor },
 	{ .name = "version", .summary = "print the version",

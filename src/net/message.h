@@ -12,6 +12,8 @@
  *	client -> egress   ask
  *	egress -> client   numbers
  *
+ * Or, by who wants to know whether it lives: EGRESS_ASK_HEALTH, without a descriptor, and {"status":"ok","version":…,"walls":…} comes back.
+ *
  * A connection is one sandbox: when either side goes, so does the socket, and everything that came over it. Pure: reads and writes texts.
  */
 #pragma once
@@ -20,7 +22,8 @@
 #include "net/rules.h"
 
 #define EGRESS_MESSAGE_MAX 49152u
-#define EGRESS_SOCKET "egress.sock" /* in the runtime directory */
+#define EGRESS_ASK_HEALTH "{\"health\":true}" /* exactly */
+#define EGRESS_SOCKET "egress.sock"           /* in the runtime directory */
 
 struct egress_hello {
 	struct str sandbox, session, request; /* for the log */

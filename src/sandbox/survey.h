@@ -20,7 +20,7 @@ struct survey_item {
 	struct str fix;   /* one command */
 };
 
-#define SURVEY_MAX 24
+#define SURVEY_MAX 40
 
 struct survey {
 	struct survey_item v[SURVEY_MAX];

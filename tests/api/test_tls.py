@@ -430,6 +430,7 @@ def test_a_unix_socket_stays_plain_beside_a_certificate(secure):
 
 
 def test_only_the_guard_and_the_survey_are_linked_with_openssl():
-    for program in ("cli/creel", "cli/creel-session", "daemon/creeld", "server/runner/creel-runner", "server/egress/creel-egress", "server/guard/creel-guard"):
+    for program in ("cli/creel", "cli/creel-session", "daemon/creeld", "server/runner/creel-runner", "server/egress/creel-egress", "server/guard/creel-guard",
+                    "server/survey/creel-survey"):
         said = subprocess.run(["readelf", "-d", BUILD / "src" / program], capture_output=True, text=True, check=True, timeout=60).stdout
-        assert ("libssl" in said) == (program == "server/guard/creel-guard"), program
+        assert ("libssl" in said) == (program in ("server/guard/creel-guard", "server/survey/creel-survey")), program

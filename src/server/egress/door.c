@@ -33,6 +33,8 @@ struct guest {
 struct door {
 	struct loop *loop;
 	struct door_opts opts;
+	char health[DOOR_HEALTH_MAX];
+	size_t n_health;
 	int fd;
 	struct loop_id source, pause, done_timer;
 	struct guest *guests;
@@ -236,6 +238,14 @@ static void on_hello(struct guest *g, struct str text, int listener)
 		guest_free(g);
 }
 
+void door_say_health(struct door *d, struct str json)
+{
+	if (json.n > sizeof(d->health))
+		return;
+	memcpy(d->health, json.p, json.n);
+	d->n_health = json.n;
+}
+
 /* First the sandbox is cut off, then it is told what it did: nothing comes behind the report. */
 static void on_end(struct guest *g)
 {
@@ -320,6 +330,8 @@ static void on_guest(struct loop *l, void *ctx, uint32_t events)
 		return;
 	}
 	(void)fd_close(passed);
+	if (n > 0 && !g->proxy && str_eq((struct str){ bytes, (size_t)n }, STR(EGRESS_ASK_HEALTH)))
+		(void)say(g, (struct str){ g->door->health, g->door->n_health });
 	if (n > 0 && g->proxy && egress_is_end((struct str){ bytes, (size_t)n })) {
 		on_end(g);
 		return;

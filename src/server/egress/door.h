@@ -26,6 +26,10 @@ int door_new(struct loop *loop, const struct door_opts *opts, struct door **ret,
 struct door *door_free(struct door *d);
 DEFINE_CLEANUP(door, door_free)
 
+/* What is answered to who asks whether it lives. Copied; at most DOOR_HEALTH_MAX bytes. */
+#define DOOR_HEALTH_MAX 1024u
+void door_say_health(struct door *d, struct str json);
+
 /* Takes the socket: SOCK_SEQPACKET, listening. One. */
 int door_listen(struct door *d, int fd, struct err *e);
 

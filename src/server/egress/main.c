@@ -43,6 +43,18 @@ static void on_drain(struct loop *l, void *ctx)
 	door_drain(s->door, on_drained, s);
 }
 
+static void say_health(struct door *door, const struct jail_walls *walls)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	buf_init(&text, DOOR_HEALTH_MAX);
+	buf_puts(&text, "{\"status\":\"ok\",\"version\":\"" CREEL_VERSION "\",\"walls\":");
+	jail_walls_json(walls, &text);
+	buf_putc(&text, '}');
+	if (!text.failed)
+		door_say_health(door, buf_str(&text));
+}
+
 /* No file at all, no program, no other process; sockets to where rules lead. */
 static int lock_in(struct egress *s, struct err *e)
 {
@@ -61,7 +73,10 @@ static int lock_in(struct egress *s, struct err *e)
 	if (door_new(s->loop, &opts, &s->door, e) < 0 ||
 	    service_signals(&s->service, s->loop, on_drain, s, e) < 0)
 		return -1;
-	return jail_seal(&jail, &walls, e);
+	if (jail_seal(&jail, &walls, e) < 0)
+		return -1;
+	say_health(s->door, &walls);
+	return 0;
 }
 
 static int serve(struct egress *s, struct err *e)
