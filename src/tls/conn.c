@@ -3,6 +3,8 @@
 #include "tls/tls_priv.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -10,11 +12,58 @@
 
 struct tls_conn {
 	struct tls *tls;
+	struct tls_conn *prev, *next; /* among those that are not open yet */
+	bool opening;
 	SSL *ssl;
 	const struct http_peer *peer;
 	bool failed, ended, told;
 	bool read_wants_out, write_wants_in;
 };
+
+static void tell(struct tls_conn *c, const char *why)
+{
+	if (c->told || !c->tls->refused)
+		return;
+	c->told = true;
+	c->tls->refused(c->tls->refused_ctx, c->peer, why);
+}
+
+static void opened(struct tls_conn *c)
+{
+	struct tls *t = c->tls;
+
+	if (!c->opening)
+		return;
+	c->opening = false;
+	*(c->prev ? &c->prev->next : &t->oldest) = c->next;
+	*(c->next ? &c->next->prev : &t->newest) = c->prev;
+	t->n_opening--;
+}
+
+/* A handshake that is meant takes milliseconds: who is the oldest of a thousand is not in a hurry. The server hears of it as of any end. */
+static void make_room(struct tls *t)
+{
+	struct tls_conn *c = t->oldest;
+
+	if (t->n_opening < TLS_OPENING_MAX)
+		return;
+	opened(c);
+	c->failed = true;
+	tell(c, "it did not finish the handshake, and others came");
+	(void)shutdown(SSL_get_fd(c->ssl), SHUT_RDWR);
+}
+
+static void opens(struct tls_conn *c)
+{
+	struct tls *t = c->tls;
+
+	make_room(t);
+	c->opening = true;
+	c->prev = t->newest;
+	*(t->newest ? &t->newest->next : &t->oldest) = c;
+	t->newest = c;
+	t->n_opening++;
+}
 
 static int begin(void *ctx, int fd, const struct http_peer *peer, void **ret)
 {
@@ -32,16 +81,9 @@ static int begin(void *ctx, int fd, const struct http_peer *peer, void **ret)
 		return -ENOMEM;
 	}
 	SSL_set_accept_state(c->ssl);
+	opens(c);
 	*ret = c;
 	return 0;
-}
-
-static void tell(struct tls_conn *c, const char *why)
-{
-	if (c->told || !c->tls->refused)
-		return;
-	c->told = true;
-	c->tls->refused(c->tls->refused_ctx, c->peer, why);
 }
 
 static const char *why_of(unsigned long code)
@@ -92,19 +134,30 @@ static int fault_of(struct tls_conn *c, int r, bool writing)
 	}
 }
 
+/* We have nothing to say to the client's last word, so the kernel would wait with its receipt, and a client that gathers small writes for that. */
+static void greet(struct tls_conn *c, int fd)
+{
+	const int on = 1, errnum = errno;
+
+	opened(c);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+	errno = errnum;
+}
+
 static ssize_t conn_read(void *state, int fd, void *to, size_t n)
 {
 	struct tls_conn *c = state;
 	size_t got = 0;
 	int r;
 
-	(void)fd;
 	if (c->failed)
 		return -EPROTO;
 	c->read_wants_out = false;
 	ERR_clear_error();
 	errno = 0;
 	r = SSL_read_ex(c->ssl, to, n, &got);
+	if (c->opening && SSL_is_init_finished(c->ssl))
+		greet(c, fd);
 	if (r == 1)
 		return (ssize_t)got;
 	return fault_of(c, r, false);
@@ -176,6 +229,7 @@ static void close_it(void *state, bool clean)
 		tell(c, "it did not finish the handshake");
 	if (clean)
 		say_end(c);
+	opened(c);
 	SSL_free(c->ssl);
 	free(c);
 }

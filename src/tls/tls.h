@@ -3,7 +3,7 @@
  * TLS 1.2 and 1.3 for a server of http/server.h, by OpenSSL. A process that links this room can speak TLS, and no other can.
  *
  * Everything is read by tls_new(): certificate, key, and what OpenSSL itself needs; afterwards no file is opened, so that a process may lock itself in.
- * openssl.cnf and OPENSSL_CONF do not count. No renegotiation, no compression, no tickets, no early data, no client certificates. The process has to
+ * At most 1024 handshakes are under way at once: the oldest makes room for the next. openssl.cnf and OPENSSL_CONF do not count. No renegotiation, no compression, no tickets, no early data, no client certificates. The process has to
  * ignore SIGPIPE.
  */
 #pragma once

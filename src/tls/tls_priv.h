@@ -5,8 +5,15 @@
 
 #include <openssl/ssl.h>
 
+struct tls_conn;
+
+/* Each handshake that is under way takes 40 KiB, four times what an open connection needs. */
+enum { TLS_OPENING_MAX = 1024 };
+
 struct tls {
 	SSL_CTX *ctx;
+	struct tls_conn *oldest, *newest; /* of those that are not open yet */
+	unsigned n_opening;
 	struct tls_cert cert;
 	struct http_transport via;
 	tls_refused_fn *refused;
