@@ -3,10 +3,10 @@
 # What the scripts share. Sourced, never run.
 
 # The packages that a task needs, by task. Debian 12 and 13 and Ubuntu 24.04 have all of them under these names.
-packages_build="gcc libc6-dev musl-tools meson ninja-build pkg-config libyaml-dev libpcre2-dev libsqlite3-dev scdoc"
+packages_build="gcc libc6-dev musl-tools meson ninja-build pkg-config libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev scdoc"
 packages_test="docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
-  rsync sqlite3 stress-ng python3-venv curl dash uidmap apparmor prometheus"
+  rsync sqlite3 stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 packages_verify="clang-format clang-tidy cppcheck gcovr"
 packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io curl nginx-light wrk"
