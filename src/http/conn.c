@@ -12,7 +12,7 @@ static void on_event(struct loop *l, void *ctx, uint32_t events);
 static void on_timer(struct loop *l, void *ctx);
 static void read_more(struct http_exchange *c);
 
-/* Waits for a request of which nothing has come: it may be ended at any time. */
+/* Waits for a request of which nothing has come, and has nothing left to send: it may be ended at any time. */
 static void set_idle(struct http_exchange *c, bool idle)
 {
 	if (c->is_idle == idle)
@@ -36,7 +36,7 @@ static void begin_head(struct http_exchange *c)
 	c->answer = ANSWER_NONE;
 	c->data = NULL;
 	c->at_in = 0;
-	set_idle(c, c->n_in == 0);
+	set_idle(c, c->n_in == 0 && answer_waiting(c) == 0);
 }
 
 static void conn_free(struct http_exchange *c)
@@ -361,6 +361,20 @@ static void linger(struct http_exchange *c)
 	c->since_ms = clock_mono_ms();
 }
 
+/* The last answer is sent, and nothing else has come. */
+static void rest(struct http_exchange *c)
+{
+	bool idle = c->phase == CONN_HEAD && c->n_in == 0 && answer_waiting(c) == 0;
+
+	if (c->dead)
+		return;
+	if (idle && c->asked && c->server->draining) {
+		idle = false;
+		c->phase = CONN_FLUSH;
+	}
+	set_idle(c, idle);
+}
+
 static void tell_room(struct http_exchange *c)
 {
 	if (c->dead || !answer_has_room(c))
@@ -388,6 +402,7 @@ static void work(struct http_exchange *c)
 		if (!c->dead && !answer_flush(c))
 			conn_fail(c);
 		tell_room(c);
+		rest(c);
 		linger(c);
 		/* What was sent may have made room for the next request, or for the end of this answer. */
 		again = (c->phase == CONN_EXCHANGE && c->answer == ANSWER_ENDED) ||

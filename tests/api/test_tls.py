@@ -2,6 +2,7 @@
 """The guard behind TLS, with the clients that people have: curl, openssl, Python."""
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -163,6 +164,25 @@ def test_two_hundred_half_open_handshakes_leave_room_for_others(secure):
         assert secure.health().status == 200
     for s in half:
         s.close()
+
+
+def test_of_more_handshakes_than_there_is_memory_for_the_oldest_goes(secure):
+    secure.start()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    half = []
+    try:
+        for _ in range(1100):
+            half.append(secure.tcp())
+            half[-1].sendall(b"\x16\x03\x01")
+        assert secure.health().status == 200
+        wait_for("the log tells of it", lambda: "it did not finish the handshake, and others came" in secure.said())
+        assert half[0].recv(1) == b""
+    finally:
+        for s in half:
+            s.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert secure.health().status == 200
 
 
 def half_hello():
@@ -374,7 +394,7 @@ def test_beyond_loopback_it_serves_with_tls_and_in_a_sandbox(elsewhere):
     s = Secure("root", "all")
     inside = ["nsenter", f"--net=/run/netns/{elsewhere}"]
     argv = s.argv
-    s.argv = lambda *more: [*inside, *argv("-e", "serve.guard=10.9.8.7:18888", "-e", "mode.when=all", *more)]
+    s.argv = lambda *more: [*inside, *argv("-e", "serve.guard=0.0.0.0:18888", "-e", "mode.when=all", "-e", "serve.metrics=open", *more)]
     try:
         (s.dir / "w" / CODER[0] / f"group_{CODER[1]}").mkdir(parents=True)
         s.start()
@@ -383,6 +403,9 @@ def test_beyond_loopback_it_serves_with_tls_and_in_a_sandbox(elsewhere):
         assert done.returncode == 0 and json.loads(done.stdout)["tls"], done
         plain = subprocess.run([*inside, "curl", "-sS", "http://10.9.8.7:18888/health"], capture_output=True, text=True, timeout=60, check=False)
         assert plain.returncode != 0 and not plain.stdout, plain
+        local = subprocess.run([*inside, "curl", "-sS", "--cacert", str(s.cert.cert), "-o", "/dev/null", "-w", "%{http_code}", "https://127.0.0.1:18888/metrics"],
+                               capture_output=True, text=True, timeout=60, check=False)
+        assert local.stdout == "401", local  # serve.metrics=open is for guards that nobody else can reach
         body = {"agent": CODER[0], "scope": {"type": "telegram", "chat_id": CODER[1]}, "tool": "shell_exec", "args": {"cmd": ["python3", "-c", "print(6 * 7)"]}}
         done = subprocess.run([*ask, "-d", json.dumps(body), "https://10.9.8.7:18888/v1/calls"], capture_output=True, text=True, timeout=60, check=False)
         answer = json.loads(done.stdout)

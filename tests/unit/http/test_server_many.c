@@ -181,6 +181,56 @@ TEST(a_server_that_drains_does_not_wait_for_who_says_nothing)
 	SERVING_UNTIL(&s, s.drained);
 }
 
+TEST(a_server_that_drains_answers_who_has_only_just_connected)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_buf_ struct buf got = { 0 };
+	_cleanup_close_ int quiet = FD_NONE, late = FD_NONE;
+
+	serving_start(&s, NULL);
+	buf_init(&got, 1 << 20);
+	quiet = serving_connect(&s, true);
+	late = serving_connect(&s, true);
+	SERVING_UNTIL(&s, http_server_connections(s.server) == 2);
+	http_server_drain(s.server, 60000, on_drained, &s);
+	serving_turn(&s, 20);
+	assert_int_equal(http_server_connections(s.server), 2);
+	serving_send(&s, late, STR("GET /late HTTP/1.1\r\nHost: x\r\n\r\n"));
+	assert_false(serving_read(&s, late, &got, NULL, 0)); /* the answer, and then the end */
+	assert_non_null(memmem(got.p, got.n, "\r\n\r\n/late", 9));
+	assert_non_null(memmem(got.p, got.n, "Connection: close", 17));
+	late = fd_close(late);
+	SERVING_UNTIL(&s, s.drained); /* who says nothing is not waited for to the end */
+}
+
+TEST(a_server_that_drains_sends_what_a_slow_client_has_not_taken_yet)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_buf_ struct buf got = { 0 };
+	_cleanup_close_ int fd = FD_NONE;
+	char block[4096];
+
+	serving_start(&s, NULL);
+	buf_init(&got, 8 << 20);
+	fd = serving_connect(&s, false);
+	s.to_stream = 2 << 20;
+	serving_send(&s, fd, STR("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n"));
+	/* Until all of it is written, and the last part waits in the server. */
+	do {
+		ssize_t n = recv(fd, block, sizeof(block), 0);
+
+		if (n > 0)
+			buf_put(&got, (struct str){ block, (size_t)n });
+		serving_turn(&s, 0);
+	} while (s.to_stream > 0 || s.n_requests == 0);
+	http_server_drain(s.server, 60000, on_drained, &s);
+	assert_false(serving_read(&s, fd, &got, NULL, 0));
+	assert_true(got.n > 2 << 20);
+	assert_memory_equal(got.p + got.n - 7, "\r\n0\r\n\r\n", 7);
+	fd = fd_close(fd);
+	SERVING_UNTIL(&s, s.drained);
+}
+
 TEST(a_server_that_drains_waits_no_longer_than_it_was_told)
 {
 	_cleanup_serving_ struct serving s;
