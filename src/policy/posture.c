@@ -38,6 +38,8 @@ bool address_is_public(struct str address)
 		a = str_from(a, 8);
 	if (memchr(a.p, ':', a.n) && a.p[0] == ':')
 		return !host_is_loopback(a); /* "::1", or ":8080", which is every interface */
+	if (str_ends(a, STR(":0")))          /* any port that is free: the address is what counts */
+		a.n -= 2;
 	if (parse_host_port(a, 1, &host, &port) < 0)
 		return true;
 	return !host_is_loopback(host);

@@ -443,10 +443,14 @@ TEST(only_loopback_and_unix_addresses_are_private)
 					     " 127.0.0.1 ",
 					     "http://127.0.0.1:5000",
 					     "loopback",
+					     "127.0.0.1:0",
+					     "localhost:0",
+					     "[::1]:0",
 					     "https://localhost" };
 	static const char *const open[] = {
-		"0.0.0.0",     ":8080", "[::]:80", "::",        "10.0.0.1:80",
-		"example.com", "lan",   "*:80",    "128.0.0.1", "http://0.0.0.0:5000"
+		"0.0.0.0",     ":8080",  "[::]:80", "::",        "10.0.0.1:80",
+		"example.com", "lan",    "*:80",    "128.0.0.1", "http://0.0.0.0:5000",
+		"0.0.0.0:0",   "[::]:0", "fe80::0", "::0",       ":0"
 	};
 
 	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
