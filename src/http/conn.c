@@ -391,6 +391,14 @@ static bool has_pending(const struct http_exchange *c)
 	       c->via->pending(c->state);
 }
 
+static bool took_pending(struct http_exchange *c)
+{
+	size_t before = c->n_in;
+
+	read_more(c);
+	return c->n_in != before;
+}
+
 /* All that can be done with what is there. */
 static void work(struct http_exchange *c)
 {
@@ -407,10 +415,8 @@ static void work(struct http_exchange *c)
 		/* What was sent may have made room for the next request, or for the end of this answer. */
 		again = (c->phase == CONN_EXCHANGE && c->answer == ANSWER_ENDED) ||
 			(c->phase == CONN_HEAD && c->n_in > c->head.scanned && answer_waiting(c) == 0);
-		if (!again && has_pending(c)) {
-			read_more(c);
-			again = true;
-		}
+		if (!again && has_pending(c))
+			again = took_pending(c);
 	} while (!c->dead && again);
 	if (!c->dead)
 		shrink_in(c);

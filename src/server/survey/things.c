@@ -103,6 +103,8 @@ static int try_to_write(const char *dir)
 	_cleanup_close_ int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	ssize_t n = fd < 0 ? -1 : write(fd, block, sizeof(block));
 
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) /* a file system without such files */
+		return access(dir, W_OK | X_OK) < 0 ? -errno : 0;
 	if (n < 0 || fsync(fd) < 0)
 		return -errno;
 	return n == (ssize_t)sizeof(block) ? 0 : -ENOSPC;
