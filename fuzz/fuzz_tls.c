@@ -52,7 +52,7 @@ static void set_up(void)
 	CHECK(PEM_write_X509(cert_file, x) &&
 	      PEM_write_PrivateKey(key_file, pkey, NULL, NULL, 0, NULL, NULL));
 	CHECK(fclose(cert_file) == 0 && fclose(key_file) == 0);
-	CHECK(tls_new(cert, key, &tls, &e) == 0);
+	CHECK(tls_new(str_z(cert), str_z(key), &tls, &e) == 0);
 	CHECK(unlink(cert) == 0 && unlink(key) == 0);
 	X509_free(x);
 	EVP_PKEY_free(pkey);

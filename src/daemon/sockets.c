@@ -85,8 +85,9 @@ int sockets_check(const struct service *s, struct err *e)
 	why = serve_refusal(&s->config, &d);
 	if (!why)
 		return 0;
-	return err_set(e, ERR_DENIED, STR_FMT ": " STR_FMT "; fix: " STR_FMT, STR_ARG(why->key),
-		       STR_ARG(why->text), STR_ARG(why->fix));
+	/* Whole: the fix is at its end. */
+	return err_set(e, ERR_DENIED, "%.*s: %.*s; fix: %.*s", (int)why->key.n, why->key.p, (int)why->text.n,
+		       why->text.p, (int)why->fix.n, why->fix.p);
 }
 
 /* ---- from systemd ---- */

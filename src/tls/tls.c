@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tls/tls_priv.h"
 
+#include <limits.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 
@@ -39,12 +40,26 @@ static int set_up(SSL_CTX *ctx, struct err *e)
 	return 0;
 }
 
-int tls_new(const char *cert, const char *key, struct tls **ret, struct err *e)
+static int take_path(const char *option, struct str path, char out[static PATH_MAX], struct err *e)
 {
+	if (path.n >= PATH_MAX || memchr(path.p, '\0', path.n))
+		return err_set(e, ERR_LIMIT, "%s: a path of more than %d bytes, or with NUL, is not accepted",
+			       option, PATH_MAX - 1);
+	memcpy(out, path.p, path.n);
+	out[path.n] = '\0';
+	return 0;
+}
+
+int tls_new(struct str cert_path, struct str key_path, struct tls **ret, struct err *e)
+{
+	char cert[PATH_MAX], key[PATH_MAX];
 	_cleanup_(tls_freep) struct tls *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return err_sys(e, ENOMEM, "TLS");
+	if (take_path("serve.tls.cert", cert_path, cert, e) < 0 ||
+	    take_path("serve.tls.key", key_path, key, e) < 0)
+		return -1;
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		return err_set(e, ERR_UNAVAIL, "OpenSSL does not start: %s", tls_reason());
 	t->ctx = SSL_CTX_new(TLS_server_method());

@@ -27,7 +27,7 @@ struct tls_cert {
  * PEM files. `cert` begins with the server's own certificate; the others behind it are sent along. `key` must be nobody's but ours or root's. A message
  * names the option, the file and the fix.
  */
-int tls_new(const char *cert, const char *key, struct tls **ret, struct err *e);
+int tls_new(struct str cert, struct str key, struct tls **ret, struct err *e);
 struct tls *tls_free(struct tls *t);
 DEFINE_CLEANUP(tls, tls_free)
 

@@ -348,6 +348,15 @@ def test_check_looks_at_the_certificate_too(secure):
     assert "has expired" in secure.refused("--check", *late.options())
 
 
+def test_a_long_path_is_taken_whole(secure):
+    assert "a path of more than 4095 bytes" in secure.refused("-e", f"serve.tls.cert=/{'x' * 5000}")
+    deep = secure.dir / ("d" * 120) / ("e" * 120)
+    deep.mkdir(parents=True)
+    secure.cert = Cert(deep, give=secure.give)
+    secure.start(*secure.cert.options())
+    assert secure.health().status == 200
+
+
 @pytest.mark.parametrize("which", ["cert", "key"])
 def test_one_without_the_other_is_refused(which):
     s = Services("root", "guard")

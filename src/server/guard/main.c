@@ -48,19 +48,14 @@ static void on_stop(struct loop *l, void *ctx)
 static int take_certificate(struct program *p, struct err *e)
 {
 	const struct settings *s = &p->s.config.base;
-	char cert[SERVICE_PATH_MAX], key[SERVICE_PATH_MAX];
 	int r;
 
 	if (!s->serve_tls_cert.n && !s->serve_tls_key.n)
 		return 0;
-	if (snprintf(cert, sizeof(cert), STR_FMT, STR_ARG(s->serve_tls_cert)) >= (int)sizeof(cert) ||
-	    snprintf(key, sizeof(key), STR_FMT, STR_ARG(s->serve_tls_key)) >= (int)sizeof(key))
-		return err_set(e, ERR_LIMIT, "serve.tls: a path of more than %u bytes is not accepted",
-			       SERVICE_PATH_MAX - 1);
-	r = tls_new(cert, key, &p->tls, e);
+	r = tls_new(s->serve_tls_cert, s->serve_tls_key, &p->tls, e);
 	if (r >= 0 && tls_cert(p->tls)->until_s < clock_unix_ms() / 1000 + TLS_SOON_S)
-		LOG(LOG_WARN, "the certificate ends soon; fix: renew it, and send SIGHUP", KV_Z("file", cert),
-		    KV_Z("until", tls_cert(p->tls)->until));
+		LOG(LOG_WARN, "the certificate ends soon; fix: renew it, and send SIGHUP",
+		    KV_STR("file", s->serve_tls_cert), KV_Z("until", tls_cert(p->tls)->until));
 	return r;
 }
 

@@ -47,7 +47,7 @@ const char *command(struct look *l, const char *text)
 {
 	struct str dir = l->s->args.state_dir;
 
-	return dir.n ? arena_printf(l->a, "%s --state-dir '" STR_FMT "'", text, STR_ARG(dir)).p : text;
+	return dir.n ? arena_printf(l->a, "%s --state-dir '" STR_FMT "'", text, STR_ALL(dir)).p : text;
 }
 
 /* ---- the services ---- */
@@ -95,8 +95,8 @@ static struct str missing_walls(struct look *l, const struct health *h, bool tcp
 
 		if ((m->v.kind == VALUE_BOOL && m->v.b) || (tcp && str_eq(m->key, STR("network"))))
 			continue;
-		text = arena_printf(l->a, STR_FMT "%s" STR_FMT, STR_ARG(text), text.n ? ", " : "",
-				    STR_ARG(m->key));
+		text = arena_printf(l->a, STR_FMT "%s" STR_FMT, STR_ALL(text), text.n ? ", " : "",
+				    STR_ALL(m->key));
 	}
 	return text;
 }
@@ -107,7 +107,7 @@ static void say_absent(struct look *l, const char *name, const struct health *h)
 	bool is_needed = l->n_alive > 0 && h != &l->egress;
 	char what[SERVICE_PATH_MAX + 64];
 
-	(void)snprintf(what, sizeof(what), "does not answer at " STR_FMT, STR_ARG(h->address));
+	(void)snprintf(what, sizeof(what), "does not answer at " STR_FMT, STR_ALL(h->address));
 	found(l, name, is_needed ? SURVEY_FAIL : SURVEY_WARN, what, h->why.msg,
 	      command(l, "creel serve all"));
 }
@@ -126,11 +126,11 @@ static void say_of(struct look *l, const char *name, const struct health *h, boo
 	if (has_walls)
 		missing = missing_walls(l, h, tcp);
 	(void)snprintf(what, sizeof(what), "version %.*s answers at " STR_FMT "%s%s",
-		       (int)(version.n < 64 ? version.n : 64), version.p, STR_ARG(h->address),
+		       (int)(version.n < 64 ? version.n : 64), version.p, STR_ALL(h->address),
 		       h->is_tls ? ", over TLS" : "", has_walls && !missing.n ? ", and its walls hold" : "");
 	if (missing.n)
 		found(l, name, SURVEY_FAIL, what,
-		      arena_printf(l->a, "walls that do not hold: " STR_FMT, STR_ARG(missing)).p,
+		      arena_printf(l->a, "walls that do not hold: " STR_FMT, STR_ALL(missing)).p,
 		      "creel serve all, after the other findings of creel doctor are put right");
 	else if (!str_eq(version, STR(CREEL_VERSION)))
 		found(l, name, SURVEY_WARN, what, "this is version " CREEL_VERSION " of creel",
@@ -142,14 +142,14 @@ static void say_of(struct look *l, const char *name, const struct health *h, boo
 static void look_at_services(struct look *l)
 {
 	const struct settings *s = &l->s->config.base;
-	char guard[SERVICE_PATH_MAX], runner[SERVICE_PATH_MAX], egress[SERVICE_PATH_MAX + 32];
+	char guard[SERVICE_PATH_MAX], runner[SERVICE_PATH_MAX + 32], egress[SERVICE_PATH_MAX + 32];
 
-	(void)snprintf(guard, sizeof(guard), STR_FMT, STR_ARG(s->serve_guard));
+	(void)snprintf(guard, sizeof(guard), STR_FMT, STR_ALL(s->serve_guard));
 	(void)snprintf(egress, sizeof(egress), "%s/" EGRESS_SOCKET, l->run);
 	if (s->serve_runner.n)
-		(void)snprintf(runner, sizeof(runner), STR_FMT, STR_ARG(s->serve_runner));
+		(void)snprintf(runner, sizeof(runner), STR_FMT, STR_ALL(s->serve_runner));
 	else
-		(void)snprintf(runner, sizeof(runner), "unix:%.1000s/runner.sock", l->run);
+		(void)snprintf(runner, sizeof(runner), "unix:%s/runner.sock", l->run);
 	ask_http(l, guard, s->serve_tls_cert.n > 0, &l->guard);
 	ask_http(l, runner, false, &l->runner);
 	ask_egress(l, egress, &l->egress);

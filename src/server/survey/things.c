@@ -58,8 +58,8 @@ static const char *token_command(struct look *l)
 	if (c->n_pairs == 0)
 		return command(l, "creel token new --pairs '*'");
 	return command(l, arena_printf(l->a, "creel token new --pairs '" STR_FMT ":" STR_FMT ":" STR_FMT "'",
-				       STR_ARG(c->pairs[0].channel), STR_ARG(c->pairs[0].agent),
-				       STR_ARG(c->pairs[0].chat_id))
+				       STR_ALL(c->pairs[0].channel), STR_ALL(c->pairs[0].agent),
+				       STR_ALL(c->pairs[0].chat_id))
 				  .p);
 }
 
@@ -214,15 +214,13 @@ static void compare_shown(struct look *l, const struct tls_cert *c)
 void look_at_certificate(struct look *l)
 {
 	const struct settings *s = &l->s->config.base;
-	char cert[SERVICE_PATH_MAX], key[SERVICE_PATH_MAX], text[128];
+	char text[128];
 	_cleanup_(tls_freep) struct tls *t = NULL;
 	struct err e = { 0 };
 
 	if (!s->serve_tls_cert.n || !s->serve_tls_key.n)
 		return;
-	(void)snprintf(cert, sizeof(cert), STR_FMT, STR_ARG(s->serve_tls_cert));
-	(void)snprintf(key, sizeof(key), STR_FMT, STR_ARG(s->serve_tls_key));
-	if (tls_new(cert, key, &t, &e) < 0) {
+	if (tls_new(s->serve_tls_cert, s->serve_tls_key, &t, &e) < 0) {
 		found_err(l, "tls", SURVEY_FAIL, "the guard's certificate cannot be used", &e);
 		return;
 	}
