@@ -51,7 +51,8 @@ static void tell_small_memory(const struct run *r, struct err *e)
 static int never_started(struct run *r, struct err *e)
 {
 	bool exec = r->last.msg == MSG_FAILED && strcmp(r->last.what, "exec") == 0;
-	struct str name = r->profile.argv.v[0];
+	/* There is none yet when it failed this early. */
+	struct str name = r->profile.argv.n ? r->profile.argv.v[0] : (struct str){ 0 };
 
 	if (exec && r->last.err == ENOENT) {
 		r->reason = RUN_NOT_FOUND;

@@ -64,6 +64,7 @@ def test_all_is_well_and_each_service_says_its_version_and_walls(make):
 
 def test_where_no_service_was_set_up_nothing_is_said_of_any(tmp_path):
     done = subprocess.run([str(CREEL), "doctor", "--json", "--no-default-config", "--state-dir", str(tmp_path / "s")], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout, done
     assert not SERVICES & {f["name"] for f in json.loads(done.stdout)["findings"]}, done
 
 
