@@ -55,6 +55,7 @@ def secure(request):
 @pytest.fixture(scope="module", params=["root", "user"])
 def whole(request):
     s = Secure(request.param, "all").start()
+    assert s.run("file_write", {"path": "first", "content": ""}).status == 200  # makes the workspace
     yield s
     s.close()
 
