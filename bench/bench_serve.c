@@ -5,6 +5,7 @@
  */
 #include <creel/creel.h>
 
+#include "cpu.h"
 #include "methods.h"
 #include "service.h"
 
@@ -81,6 +82,12 @@ static char *call_of(const char *chat)
 
 /* ---- many at once ---- */
 
+/* Processor time of one. */
+struct cost {
+	double client_us;
+	struct cpu services;
+};
+
 static unsigned spawn_for(unsigned client, double until)
 {
 	const struct way w = { .with = payload };
@@ -106,15 +113,31 @@ static unsigned call_for(unsigned client, double until)
 	return n;
 }
 
-/* How many a second, by so many processes. The first of each makes a sandbox, which is not counted. */
-static double rate(unsigned clients, unsigned ms, unsigned (*work)(unsigned, double))
+struct count {
+	unsigned warm, measured;
+};
+
+static double children_us(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) < 0)
+		measure_fail("getrusage: %s", strerror(errno));
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* How many a second, by so many processes, and how much of a processor each took. The first of each makes a sandbox, which is not counted. */
+static double rate(unsigned clients, unsigned ms, unsigned (*work)(unsigned, double), struct cost *ret)
 {
 	int p[2];
-	double begin;
-	unsigned sum = 0, n;
+	double begin, clients_us = children_us();
+	struct count sum = { 0 }, n;
+	struct cpu before, after;
 
 	if (pipe(p) < 0)
 		measure_fail("pipe: %s", strerror(errno));
+	cpu_take(&before);
 	begin = measure_now_us() + 300e3;
 	for (unsigned i = 0; i < clients; i++) {
 		pid_t pid = fork();
@@ -123,8 +146,8 @@ static double rate(unsigned clients, unsigned ms, unsigned (*work)(unsigned, dou
 			measure_fail("fork: %s", strerror(errno));
 		if (pid)
 			continue;
-		(void)work(i, begin);
-		n = work(i, begin + ms * 1e3);
+		n.warm = work(i, begin);
+		n.measured = work(i, begin + ms * 1e3);
 		_exit(write(p[1], &n, sizeof(n)) != sizeof(n));
 	}
 	for (unsigned i = 0; i < clients; i++) {
@@ -132,24 +155,44 @@ static double rate(unsigned clients, unsigned ms, unsigned (*work)(unsigned, dou
 
 		if (wait(&status) < 0 || status != 0 || read(p[0], &n, sizeof(n)) != sizeof(n))
 			measure_fail("a client ended with status %d", status);
-		sum += n;
+		sum.warm += n.warm;
+		sum.measured += n.measured;
 	}
 	(void)close(p[0]);
 	(void)close(p[1]);
-	return sum * 1e3 / ms;
+	cpu_take(&after);
+	ret->client_us = (children_us() - clients_us) / (sum.warm + sum.measured);
+	for (int i = 0; i < CPU_COUNT_; i++)
+		ret->services.us[i] = (after.us[i] - before.us[i]) / (sum.warm + sum.measured);
+	return sum.measured * 1e3 / ms;
+}
+
+static void print_cost(const struct cost *host, const struct cost *http)
+{
+	double sum = http->client_us;
+
+	for (int i = 0; i < CPU_COUNT_; i++)
+		sum += http->services.us[i];
+	printf("processor time: %.0f us for a spawn, %.0f us for a call: client %.0f", host->client_us, sum,
+	       http->client_us);
+	for (int i = 0; i < CPU_COUNT_; i++)
+		printf(", %s %.0f", cpu_names[i], http->services.us[i]);
+	printf("\n");
 }
 
 static void measure_rates(unsigned clients, unsigned ms)
 {
+	struct cost host_cost, http_cost;
 	double host = 0, http = 0;
 
 	/* Twice, one after the other: a machine that gets busier hits both. */
 	for (unsigned i = 0; i < 2; i++) {
-		host += rate(clients, ms, spawn_for) / 2;
-		http += rate(clients, ms, call_for) / 2;
+		host += rate(clients, ms, spawn_for, &host_cost) / 2;
+		http += rate(clients, ms, call_for, &http_cost) / 2;
 	}
 	printf("%u clients: %.0f calls/s over HTTP, %.0f spawns/s: %.2f (aim: at least 0.7%s)\n", clients,
 	       http, host, http / host, http / host >= 0.7 ? "" : ", MISSED");
+	print_cost(&host_cost, &http_cost);
 }
 
 /* ---- those who wait ---- */
@@ -220,6 +263,7 @@ static void open_place(void)
 	char state[96];
 
 	bench_open(&bench);
+	cpu_adopt();
 	(void)snprintf(state, sizeof(state), "%s/state", bench.dir);
 	o.flags = CREEL_NO_DEFAULT_CONFIG;
 	o.state_dir = state;
