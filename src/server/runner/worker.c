@@ -15,14 +15,16 @@ enum { SOURCES_MAX = 32, OUTPUT_BYTES = 256 << 10, TICK_MS = 1000 };
 
 void worker_state(struct worker *w, enum slot_state state)
 {
+	const uint32_t before = w->slot->state;
 	const uint64_t one = 1;
 
-	if (w->slot->state == SLOT_GOING || w->slot->state == state)
+	if (before == SLOT_GOING || before == (uint32_t)state)
 		return;
 	w->slot->since_ms = clock_mono_ms();
 	__atomic_store_n(&w->slot->state, (uint32_t)state, __ATOMIC_RELEASE);
-	/* The parent counts who is left; when its counter is full it has news enough. */
-	(void)!write(w->runner->news, &one, sizeof(one));
+	/* The parent counts who waits, and is not woken for each call; when its counter is full it has news enough. */
+	if (before <= SLOT_IDLE || state <= SLOT_IDLE || state == SLOT_GOING)
+		(void)!write(w->runner->news, &one, sizeof(one));
 }
 
 /* The list is a new one: what was known by a place in the old one is not known any more. */
