@@ -91,21 +91,31 @@ static void build_line(const struct audit *a, struct str body, bool after_torn, 
 	(void)clock_format(a->now_ms(), time, &t);
 	if (after_torn)
 		buf_putc(out, '\n');
-	buf_printf(out, "{\"seq\":%" PRIu64 ",\"time\":\"%.*s\",\"pid\":%d,", a->head.seq + 1, (int)t.n, t.p,
-		   (int)a->pid);
+	buf_put(out, STR("{\"seq\":"));
+	buf_put_u64(out, a->head.seq + 1);
+	buf_put(out, STR(",\"time\":\""));
+	buf_put(out, t);
+	buf_put(out, STR("\",\"pid\":"));
+	buf_put_u64(out, (uint64_t)a->pid);
+	buf_putc(out, ',');
 	buf_put(out, body);
-	buf_printf(out, ",\"prev\":\"%s\"", a->head.hash);
+	buf_put(out, STR(",\"prev\":\""));
+	buf_puts(out, a->head.hash);
+	buf_putc(out, '"');
 	hash_line(str_from(buf_str(out), from), hash);
-	buf_printf(out, ",\"hash\":\"%s\"}\n", hash);
+	buf_put(out, STR(",\"hash\":\""));
+	buf_puts(out, hash);
+	buf_put(out, STR("\"}\n"));
 }
 
 static int write_record(struct audit *a, struct str body, bool after_torn, struct err *e)
 {
 	_cleanup_buf_ struct buf line = { 0 };
+	char room[2048]; /* usually enough */
 	struct head h;
 	int r;
 
-	buf_init(&line, AUDIT_LINE_MAX);
+	buf_init_on(&line, AUDIT_LINE_MAX, room, sizeof(room));
 	build_line(a, body, after_torn, &line);
 	if (line.failed)
 		return err_set(e, ERR_LIMIT, "a record is larger than %zu bytes", AUDIT_LINE_MAX);

@@ -63,13 +63,25 @@ int head_read(int fd, struct head *ret)
 	return 1;
 }
 
+static char *put_number(char *at, uint64_t v)
+{
+	for (int i = 19; i >= 0; i--, v /= 10)
+		at[i] = (char)('0' + v % 10);
+	at[20] = ' ';
+	return at + 21;
+}
+
 int head_write(int fd, const struct head *h)
 {
-	char text[HEAD_BYTES + 1];
+	char text[HEAD_BYTES], *at = text + sizeof(HEAD_MAGIC) - 1;
 	ssize_t n;
 
-	(void)snprintf(text, sizeof(text), HEAD_MAGIC "%020" PRIu64 " %020" PRIu64 " %020" PRIu64 " %s\n",
-		       h->seq, h->size, h->first, h->hash);
+	memcpy(text, HEAD_MAGIC, sizeof(HEAD_MAGIC) - 1);
+	at = put_number(at, h->seq);
+	at = put_number(at, h->size);
+	at = put_number(at, h->first);
+	memcpy(at, h->hash, SHA256_HEX - 1);
+	at[SHA256_HEX - 1] = '\n';
 	n = pwrite(fd, text, HEAD_BYTES, 0);
 	if (n < 0)
 		return -errno;

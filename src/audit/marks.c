@@ -27,12 +27,12 @@ static size_t named(struct str s, const struct redact_marks *m)
 
 	while (n < s.n && is_word(s.p[n]))
 		n++;
-	if (!n || !m->looks_secret((struct str){ .p = s.p, .n = n }))
-		return 0;
 	at = n;
 	quoted = at < s.n && (s.p[at] == '"' || s.p[at] == '\'');
 	at += quoted;
-	if (at == s.n || (s.p[at] != '=' && !(s.p[at] == ':' && (quoted || m->wide))))
+	/* The name last: of most words it need not be asked. */
+	if (!n || at == s.n || (s.p[at] != '=' && !(s.p[at] == ':' && (quoted || m->wide))) ||
+	    !m->looks_secret((struct str){ .p = s.p, .n = n }))
 		return 0;
 	at++;
 	while (at < s.n && (s.p[at] == ' ' || s.p[at] == '"' || s.p[at] == '\'') &&
@@ -57,7 +57,7 @@ static size_t marker(struct str s, const struct redact_marks *m, size_t *ret_lea
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		struct str word = str_z(words[i].word);
 
-		if ((m->wide || !words[i].wide) && s.n > word.n &&
+		if ((s.p[0] | 0x20) == word.p[0] && (m->wide || !words[i].wide) && s.n > word.n &&
 		    str_eq_nocase((struct str){ .p = s.p, .n = word.n }, word)) {
 			*ret_least = words[i].least;
 			return word.n;
@@ -68,21 +68,21 @@ static size_t marker(struct str s, const struct redact_marks *m, size_t *ret_lea
 
 void redact_marked(const struct redact_marks *m, struct buf *out, struct str text)
 {
+	size_t from = 0, i = 0;
 	bool at_word = true;
 
-	while (text.n) {
-		size_t least = 1, n = at_word ? marker(text, m, &least) : 0;
-		size_t value = n ? value_length(str_from(text, n)) : 0;
+	while (i < text.n) {
+		size_t least = 1, n = at_word ? marker(str_from(text, i), m, &least) : 0;
+		size_t value = n ? value_length(str_from(text, i + n)) : 0;
 
 		if (value >= least) {
-			buf_put(out, (struct str){ .p = text.p, .n = n });
+			buf_put(out, (struct str){ .p = text.p + from, .n = i + n - from });
 			buf_puts(out, HIDDEN);
-			text = str_from(text, n + value);
+			from = i += n + value;
 			at_word = false;
 			continue;
 		}
-		at_word = !is_word(text.p[0]);
-		buf_putc(out, text.p[0]);
-		text = str_from(text, 1);
+		at_word = !is_word(text.p[i++]);
 	}
+	buf_put(out, str_from(text, from));
 }

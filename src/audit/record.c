@@ -14,6 +14,7 @@ struct record {
 	const struct audit *a;
 	struct buf text;
 	struct jsonw w;
+	char room[2048]; /* of the text, usually enough */
 };
 
 static void record_done(struct record *r)
@@ -23,8 +24,8 @@ static void record_done(struct record *r)
 
 static void record_init(struct record *r, const struct audit *a, enum audit_kind kind)
 {
-	*r = (struct record){ .a = a };
-	buf_init(&r->text, AUDIT_LINE_MAX);
+	r->a = a;
+	buf_init_on(&r->text, AUDIT_LINE_MAX, r->room, sizeof(r->room));
 	jsonw_init(&r->w, &r->text, 0);
 	jsonw_obj(&r->w);
 	jsonw_kz(&r->w, "kind", enum_name(audit_kind_names, (int)kind));
@@ -43,13 +44,14 @@ static int record_append(struct record *r, struct audit *a, uint64_t *ret_seq, s
 static bool put_text(struct record *r, struct str s, size_t max)
 {
 	_cleanup_buf_ struct buf b = { 0 };
+	char room[512]; /* usually enough */
 	struct str t;
 	bool cut;
 
 	/* Beyond this nobody would see it: looking for secrets in megabytes of arguments takes long. */
 	if (s.n > REDACTED_MAX / 8)
 		s.n = REDACTED_MAX / 8;
-	buf_init(&b, REDACTED_MAX);
+	buf_init_on(&b, REDACTED_MAX, room, sizeof(room));
 	redact_put(r->a->redactor, &b, s);
 	t = b.failed ? STR("<unknown>") : buf_str(&b);
 	cut = t.n > max;
@@ -116,7 +118,7 @@ static void put_where(struct record *r, const struct decision *d, struct str wal
 int audit_decided(struct audit *a, const struct decision *d, struct str walls, uint64_t *ret_seq,
 		  struct err *e)
 {
-	_cleanup_(record_done) struct record r = { 0 };
+	_cleanup_(record_done) struct record r = { .a = NULL };
 	uint64_t seq = 0;
 	int held, code;
 
@@ -166,7 +168,7 @@ static void put_denials(struct record *r, const struct audit_end *end)
 
 int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 {
-	_cleanup_(record_done) struct record r = { 0 };
+	_cleanup_(record_done) struct record r = { .a = NULL };
 	int code;
 
 	record_init(&r, a, AUDIT_FINISHED);
@@ -196,7 +198,7 @@ int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 int audit_event(struct audit *a, enum audit_kind kind, const char *what, const struct audit_field *f,
 		size_t n, struct err *e)
 {
-	_cleanup_(record_done) struct record r = { 0 };
+	_cleanup_(record_done) struct record r = { .a = NULL };
 
 	if (kind <= AUDIT_FINISHED || kind >= AUDIT_REPAIRED || n > FIELDS_MAX)
 		return err_set(e, ERR_BUG, "audit log: not an event, or more than %d fields", FIELDS_MAX);

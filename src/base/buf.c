@@ -84,6 +84,18 @@ void buf_puts(struct buf *b, const char *z)
 	buf_put(b, str_z(z));
 }
 
+void buf_put_u64(struct buf *b, uint64_t v)
+{
+	char text[20];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	buf_put(b, (struct str){ .p = text + at, .n = sizeof(text) - at });
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;

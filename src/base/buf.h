@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
 	char *p; /* always NUL-terminated when not NULL */
@@ -27,6 +28,7 @@ void buf_done(struct buf *b);
 void buf_putc(struct buf *b, char c);
 void buf_put(struct buf *b, struct str s);
 void buf_puts(struct buf *b, const char *z);
+void buf_put_u64(struct buf *b, uint64_t v); /* decimal */
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* For text from outside that a person will read: control characters, DEL, bidi and invalid UTF-8 become \xNN. */

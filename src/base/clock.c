@@ -68,18 +68,33 @@ static void civil(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
 	*year = (unsigned)(yoe + era * 400 + (*month <= 2));
 }
 
+/* So many digits, with zeros in front; where the next goes. */
+static char *put_digits(char *at, unsigned v, unsigned n, char behind)
+{
+	for (unsigned i = n; i > 0; i--, v /= 10)
+		at[i - 1] = (char)('0' + v % 10);
+	at[n] = behind;
+	return at + n + 1;
+}
+
 int clock_format(uint64_t unix_ms, char out[static CLOCK_TEXT_MAX], struct str *ret)
 {
 	const uint64_t end_ms = UINT64_C(253402300800000); /* 10000-01-01 */
 	unsigned year, month, day, s;
-	int n;
+	char *at = out;
 
 	if (unix_ms >= end_ms)
 		return -ERANGE;
 	civil(unix_ms / 86400000u, &year, &month, &day);
 	s = (unsigned)(unix_ms / 1000u % 86400u);
-	n = snprintf(out, CLOCK_TEXT_MAX, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year % 10000, month % 100,
-		     day % 100, s / 3600, s / 60 % 60, s % 60, (unsigned)(unix_ms % 1000u));
-	*ret = (struct str){ .p = out, .n = (size_t)n };
+	at = put_digits(at, year, 4, '-');
+	at = put_digits(at, month, 2, '-');
+	at = put_digits(at, day, 2, 'T');
+	at = put_digits(at, s / 3600, 2, ':');
+	at = put_digits(at, s / 60 % 60, 2, ':');
+	at = put_digits(at, s % 60, 2, '.');
+	at = put_digits(at, (unsigned)(unix_ms % 1000u), 3, 'Z');
+	*at = '\0';
+	*ret = (struct str){ .p = out, .n = (size_t)(at - out) };
 	return 0;
 }

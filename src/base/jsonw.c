@@ -116,11 +116,23 @@ static size_t to_escape(struct str s, uint32_t *ret_cp)
 	return n > 0 && !utf8_is_visible(*ret_cp) ? (size_t)n : 0;
 }
 
+/* How many bytes at the front are printable ASCII that stands for itself: usually all. */
+static size_t plain_prefix(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n && s.p[i] >= 0x20 && s.p[i] < 0x7f && s.p[i] != '"' && s.p[i] != '\\')
+		i++;
+	return i;
+}
+
 static void put_quoted(struct buf *out, struct str s)
 {
-	size_t from = 0;
+	size_t from = 0, plain = plain_prefix(s);
 
 	buf_putc(out, '"');
+	buf_put(out, (struct str){ .p = s.p, .n = plain });
+	s = str_from(s, plain);
 	for (size_t i = 0, n; i < s.n; i += n ? n : 1) {
 		uint32_t cp;
 
@@ -152,13 +164,15 @@ void jsonw_str(struct jsonw *w, struct str s)
 void jsonw_i64(struct jsonw *w, int64_t v)
 {
 	before_value(w);
-	buf_printf(w->out, "%" PRId64, v);
+	if (v < 0)
+		buf_putc(w->out, '-');
+	buf_put_u64(w->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 void jsonw_u64(struct jsonw *w, uint64_t v)
 {
 	before_value(w);
-	buf_printf(w->out, "%" PRIu64, v);
+	buf_put_u64(w->out, v);
 }
 
 void jsonw_num(struct jsonw *w, double v)
