@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/look.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,8 +19,6 @@
  * to say that it closed them. Who writes more than a pipe holds waits for us as long, once.
  */
 #define QUIET_MS 2u
-/* A program that does little ends sooner than a processor that sleeps is woken up: its end is looked for so long before we sleep. */
-#define LOOK_US 600u
 #define END_OF_INPUT "\x04"
 
 struct collector {
@@ -38,8 +35,6 @@ struct collector {
 	char *chunk;
 	bool deaf; /* the callback wants no more */
 	bool cancelled, ended;
-	uint64_t look_until; /* 0: nobody has looked */
-	bool found;          /* by that */
 };
 
 void collected_done(struct collected *c)
@@ -330,30 +325,6 @@ static int step(struct collector *c, struct err *e)
 	return readable(&p[BOX_FD]) ? hear(c, e) : 0;
 }
 
-/* While it runs and writes into its pipes. One that is to be fed, or has a terminal, is waited for as ever: there is more to do than to hear its end. */
-static int look(struct collector *c, struct err *e)
-{
-	struct tool_memory *m = c->s->memory;
-	int r = 0;
-
-	c->look_until = look_begin(&m->look, LOOK_US);
-	if (!m->has_pipes)
-		make_pipes(m);
-	while (r >= 0 && !c->ended && look_on(c->look_until))
-		r = hear(c, e);
-	c->found = c->ended;
-	return r;
-}
-
-/* One that has much to do could not have ended by then; one that had not was kept waiting, and perhaps by us. */
-static void learn(const struct collector *c)
-{
-	const struct box_end *end = &c->ret->end;
-	enum look_result r = end->user_us + end->sys_us >= LOOK_US ? LOOK_LATE : LOOK_VAIN;
-
-	look_end(&c->s->memory->look, c->look_until, c->found ? LOOK_FOUND : r);
-}
-
 int collect_run(struct box *b, const struct collect_spec *spec, struct collected *ret, struct err *e)
 {
 	_cleanup_collector_ struct collector c = { .box = b,
@@ -373,12 +344,11 @@ int collect_run(struct box *b, const struct collect_spec *spec, struct collected
 	r = begin(&c, e);
 	if (r < 0)
 		return r;
-	if (spec->memory && !spec->call.pty && c.in < 0)
-		r = look(&c, e);
+	/* For the next one, while this one runs. */
+	if (spec->memory && !spec->memory->has_pipes && !spec->call.pty)
+		make_pipes(spec->memory);
 	while (r >= 0 && !c.ended)
 		r = step(&c, e);
-	if (c.look_until)
-		learn(&c);
 	if (r < 0) {
 		cancel(&c);
 		return r;

@@ -17,7 +17,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/jsonw.h"
-#include "base/look.h"
 #include "data/value.h"
 #include "model/decision.h"
 
@@ -76,13 +75,12 @@ struct tool_end {
 
 /* What the tools that run programs see and take besides: all of it decided. Texts are borrowed, and may hold secrets: env is copied nowhere. */
 /*
- * What one program leaves for the next, whosever that is, all of it to save time: pipes that nobody has used, made while there was nothing else to do,
- * and whether it has been worth looking for their ends. Zero is none. Kept by whoever makes the calls, one after the other; tools_forget() closes it.
+ * What one program leaves for the next, whosever that is, all of it to save time: pipes that nobody has used, made while there was nothing else to do.
+ * Zero is none. Kept by whoever makes the calls, one after the other; tools_forget() closes it.
  */
 struct tool_memory {
 	bool has_pipes;
-	int pipes[2][2];     /* as collect.c makes them: ours, theirs */
-	struct looking look; /* for the ends of programs */
+	int pipes[2][2]; /* as collect.c makes them: ours, theirs */
 };
 void tools_forget(struct tool_memory *m);
 

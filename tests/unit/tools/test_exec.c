@@ -327,13 +327,6 @@ WITH_CALLER(pipes_that_were_made_ahead_are_of_one_call_alone)
 	     strcmp(first, third) != 0);
 }
 
-WITH_CALLER(the_end_of_slow_programs_is_not_looked_for)
-{
-	for (int i = 0; i < 4; i++)
-		must_run(c, "exec", "{command: ['sleep', '0.02']}");
-	MUST(!look_until(1) || c->memory.look.debt >= 4);
-}
-
 WITH_CALLER(a_sandbox_that_goes_is_told_with_what_was_written)
 {
 	pid_t child = fork();
