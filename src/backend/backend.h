@@ -34,6 +34,7 @@ struct box_call {
 	uint64_t deadline_ms, grace_ms;  /* from now; 0 = none; TERM first when there is a grace */
 	uint64_t open_files, file_bytes; /* 0 = as the box has it; never raised */
 	mode_t umask;
+	uint16_t cpu; /* where the caller waits, as stay_begin() says; 0 = anywhere */
 };
 
 enum box_reason {
@@ -82,6 +83,7 @@ struct box_stat {
 
 struct box_ops {
 	const char *name; /* "native" */
+	bool follows; /* other processes run the calls, and do well to be where the caller is: box_call.cpu */
 	/* Asks for a call; its number is what every event says. -EAGAIN with ERR_LIMIT: too many at once. */
 	int (*exec)(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e);
 	/* The whole tree of a call, and what it has left behind. signo 0 = SIGKILL, after which its BOX_ENDED comes if it still ran. */

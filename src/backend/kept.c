@@ -170,6 +170,7 @@ static void kept_close(struct box *b)
 }
 
 static const struct box_ops kept_ops = { .name = "native",
+					 .follows = true,
 					 .exec = kept_exec,
 					 .cancel = kept_cancel,
 					 .signal = kept_signal,

@@ -80,7 +80,8 @@ int kept_put_call(struct buf *b, const struct box_call *call, struct str text, s
 	h->flags = call_flags(call);
 	h->argc = (uint32_t)call->argv.n;
 	h->envc = (uint32_t)call->env.n;
-	h->umask = call->umask & 0777;
+	h->umask = (uint16_t)(call->umask & 0777);
+	h->cpu = call->cpu;
 	h->rows = call->rows;
 	h->columns = call->columns;
 	h->deadline_ms = call->deadline_ms;

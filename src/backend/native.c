@@ -73,6 +73,7 @@ static struct warm_call translate(const struct native *n, const struct box_call 
 			       .grace_ms = c->grace_ms,
 			       .limits = limits,
 			       .umask = c->umask & 0777,
+			       .cpu = c->cpu,
 			       .rows = c->rows,
 			       .columns = c->columns };
 
@@ -371,6 +372,7 @@ static void native_close(struct box *b)
 }
 
 static const struct box_ops native_ops = { .name = "native",
+					   .follows = true,
 					   .exec = native_exec,
 					   .cancel = native_cancel,
 					   .signal = native_signal,

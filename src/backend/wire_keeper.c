@@ -105,7 +105,8 @@ int keeper_request_call(const struct keeper_request *h, struct str body, struct 
 				  .grace_ms = h->grace_ms,
 				  .open_files = h->open_files,
 				  .file_bytes = h->file_bytes,
-				  .umask = h->umask };
+				  .umask = h->umask,
+				  .cpu = h->cpu };
 	return 0;
 }
 

@@ -60,7 +60,7 @@ struct keeper_request {
 	uint32_t flags, fds;
 	int32_t signal;
 	uint32_t argc, envc, body;
-	uint32_t umask;
+	uint16_t umask, cpu; /* cpu: where the client waits, and 1; 0 = anywhere */
 	uint16_t rows, columns;
 	uint64_t deadline_ms, grace_ms, open_files, file_bytes;
 	uint32_t job, stream;

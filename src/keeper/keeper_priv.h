@@ -9,6 +9,7 @@
 #include "backend/wire_keeper.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/stay.h"
 
 #define CLIENTS_MAX 128u
 #define OUT_MAX 1024u /* messages that a client has not taken */
@@ -168,6 +169,7 @@ struct keeper {
 	uint32_t n_calls;
 	struct job *jobs, **jobs_end;
 	uint32_t n_live, n_ended, last_job;
+	struct following following;
 	bool gone;
 };
 

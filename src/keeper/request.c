@@ -78,6 +78,8 @@ static void take_exec(struct asking *a)
 	}
 	if (r < 0)
 		refuse(a, &e);
+	/* While it runs: moving takes its time. */
+	stay_follow(&a->k->following, a->h->cpu);
 }
 
 /* The box's number of a call of this client, also of one that has ended and left something behind. */

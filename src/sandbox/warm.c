@@ -233,7 +233,8 @@ static void fill_head(struct parts *p, const struct warm_call *call, uint64_t id
 					  .body = (uint32_t)p->body.n,
 					  .deadline_ms = call->deadline_ms,
 					  .grace_ms = call->grace_ms,
-					  .umask = call->umask,
+					  .umask = (uint16_t)call->umask,
+					  .cpu = call->cpu,
 					  .rows = call->rows,
 					  .columns = call->columns };
 	for (unsigned i = 0; i < 3; i++)

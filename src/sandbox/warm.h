@@ -30,6 +30,7 @@ struct warm_call {
 	const struct serve_limit *limits;
 	size_t n_limits;
 	unsigned umask;
+	uint16_t cpu; /* where we wait, as stay_begin() says; 0 = anywhere */
 	uint16_t rows, columns;
 };
 

@@ -73,8 +73,8 @@ struct serve_request {
 	uint32_t n_limits;
 	uint32_t body;                  /* its bytes */
 	uint64_t deadline_ms, grace_ms; /* 0 = none; TERM first when there is a grace */
-	uint32_t umask;
-	uint16_t rows, columns; /* of the terminal */
+	uint16_t umask, cpu;            /* cpu: where the caller waits, and 1; 0 = anywhere */
+	uint16_t rows, columns;         /* of the terminal */
 };
 
 /* Where a call failed to start: `value` of the reply. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/stay.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -35,6 +36,7 @@ struct collector {
 	char *chunk;
 	bool deaf; /* the callback wants no more */
 	bool cancelled, ended;
+	struct staying staying; /* while nobody listens to the streams */
 };
 
 void collected_done(struct collected *c)
@@ -45,6 +47,7 @@ void collected_done(struct collected *c)
 
 static void close_all(struct collector *c)
 {
+	stay_end(&c->staying);
 	if (c->in != c->out)
 		c->in = fd_close(c->in);
 	c->out = fd_close(c->out);
@@ -274,6 +277,8 @@ static int begin(struct collector *c, struct err *e)
 		c->streams_at_ms = clock_deadline(QUIET_MS);
 	if (call.deadline_ms)
 		c->give_up_ms = clock_deadline(call.deadline_ms + call.grace_ms + LATE_MS);
+	if (c->box->ops->follows && !call.pty)
+		call.cpu = stay_begin(&c->staying);
 	return c->box->ops->exec(c->box, &call, &c->id, e);
 }
 
@@ -289,6 +294,8 @@ static int wait_for_something(struct collector *c, struct pollfd p[static FDS])
 	uint64_t now = clock_mono_ms(), until = c->give_up_ms;
 	bool quiet = now < c->streams_at_ms, out_waits = quiet || (c->out_again_ms && now < c->out_again_ms);
 
+	if (!quiet)
+		stay_end(&c->staying);
 	if (quiet)
 		until = c->streams_at_ms;
 	else if (out_waits && c->out_again_ms < until)

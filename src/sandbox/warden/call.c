@@ -9,6 +9,7 @@
 #include <asm/ioctls.h>
 #include <asm/resource.h>
 #include <linux/fcntl.h>
+#include <linux/prctl.h>
 #include <linux/signal.h>
 
 #define PROGRAM_FD 3
@@ -140,6 +141,9 @@ static int child(void *arg)
 	SYS1(umask, h->umask);
 	if (r >= 0)
 		r = become_payload(w->plan);
+	/* Changing the user makes the memory that we share dumpable again, where the host says so. */
+	if (w->plan->flags & PLAN_F_TWO_USERS)
+		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (r >= 0 && h->flags & SERVE_F_PTY)
 		r = make_terminal(h);
 	if (r >= 0)
@@ -154,6 +158,7 @@ static int child(void *arg)
 		return 126;
 	w->said->step = SERVE_AT_EXEC;
 	SYS4(rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
+	cpus_home();
 	w->said->err = execute();
 	return 127;
 }
@@ -182,7 +187,14 @@ long call_start(struct warden *w, struct request *r, const struct call_fds *fds)
 	fill_lists(r);
 	next.r = r;
 	next.fds = *fds;
-	pid = spawn_child(w, child);
-	forget_lists(r);
+	pid = spawn_begin(w, child);
+	if (pid < 0)
+		forget_lists(r);
 	return pid;
+}
+
+void call_settle(const struct warden *w, const struct request *r, long pid)
+{
+	spawn_wait(w, pid);
+	forget_lists(r);
 }

@@ -17,7 +17,7 @@ SPARSE(0) static struct call calls[SERVE_CALLS_MAX];
 static uint32_t n_used; /* slots up to here have been used */
 static uint32_t n_live, n_killing, n_ended, n_timed;
 
-static uint64_t now_us(void)
+uint64_t now_us(void)
 {
 	struct __kernel_timespec t = { 0 };
 
@@ -262,8 +262,10 @@ bool calls_step(struct warden *w, bool reap)
 
 	if (n_timed)
 		keep_deadlines(w);
-	if (reap || n_killing)
+	if (reap || n_killing) {
+		begun_settle(w);
 		nobody_left = reap_all();
+	}
 	if (n_killing)
 		end_trees(w, nobody_left);
 	return tell_ends();

@@ -39,3 +39,48 @@ void cpus_elsewhere(void)
 	if (cpus.bytes && SYS3(sched_setaffinity, 0, cpus.bytes, cpus.others) < 0)
 		cpus_any();
 }
+
+/* ---- serving: as stay_follow() in base/stay.c ---- */
+
+static struct {
+	unsigned long home[16], one[16];
+	long bytes;
+	uint16_t last, at; /* and 1; 0 = anywhere */
+} follow;
+
+static bool go(unsigned cpu)
+{
+	const unsigned bits = 8 * sizeof(follow.one[0]);
+
+	if (cpu >= 8 * (unsigned long)follow.bytes || !(follow.home[cpu / bits] & 1ul << cpu % bits))
+		return false;
+	memset(follow.one, 0, sizeof(follow.one));
+	follow.one[cpu / bits] = 1ul << cpu % bits;
+	return SYS3(sched_setaffinity, 0, follow.bytes, follow.one) >= 0;
+}
+
+/* No child may share our memory then. */
+void cpus_follow(uint16_t cpu)
+{
+	uint16_t to = cpu == follow.last ? cpu : 0;
+
+	follow.last = cpu;
+	if (to == follow.at)
+		return;
+	if (follow.bytes <= 0)
+		follow.bytes = SYS3(sched_getaffinity, 0, sizeof(follow.home), follow.home);
+	if (follow.bytes <= 0)
+		return;
+	if (to && !go(to - 1u))
+		to = 0;
+	if (!to)
+		SYS3(sched_setaffinity, 0, follow.bytes, follow.home);
+	follow.at = to;
+}
+
+/* Writes nothing: a child that shares our memory asks. */
+void cpus_home(void)
+{
+	if (follow.at)
+		SYS3(sched_setaffinity, 0, follow.bytes, follow.home);
+}

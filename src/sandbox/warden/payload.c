@@ -221,12 +221,20 @@ static long spawn_copy(struct warden *w, int (*fn)(void *))
  * Like CLONE_VFORK, but not for ever where there are others: a process of an earlier call may stop the new one (SIGSTOP cannot be
  * blocked) before it is executed. Whoever does that loses the call, and not pid 1.
  */
-static void wait_for_exec(long pid, int *shares_memory, bool serving)
-{
-	const struct __kernel_timespec patience = { .tv_sec = 2 };
+static int shares_memory; /* 1; the kernel makes it 0 */
 
-	while (__atomic_load_n(shares_memory, __ATOMIC_ACQUIRE))
-		if (SYS6(futex, shares_memory, 0 /* FUTEX_WAIT */, 1, serving ? &patience : 0, 0, 0) ==
+bool spawn_shares(void)
+{
+	return __atomic_load_n(&shares_memory, __ATOMIC_ACQUIRE);
+}
+
+void spawn_wait(const struct warden *w, long pid)
+{
+	const struct __kernel_timespec patience = { .tv_sec = SPAWN_PATIENCE_S };
+	const bool serving = w->plan->flags & PLAN_F_SERVE;
+
+	while (spawn_shares())
+		if (SYS6(futex, &shares_memory, 0 /* FUTEX_WAIT */, 1, serving ? &patience : 0, 0, 0) ==
 		    -ETIMEDOUT)
 			SYS2(kill, pid, SIGKILL);
 }
@@ -235,33 +243,39 @@ static void wait_for_exec(long pid, int *shares_memory, bool serving)
  * We sleep until it has executed: begun on our processor it need not wait for another one to wake up, or to be free. Not held there
  * when it runs, nor are we: with CLONE_VFORK we would be, behind a payload that may never let go of it.
  */
-static long begin_here(int (*fn)(void *), struct warden *w, bool serving, int *shares_memory)
+static long begin_here(int (*fn)(void *), struct warden *w, bool serving)
 {
 	long pid;
 
 	if (!serving)
 		cpus_stay();
 	pid = spawn_vm(fn, w, child_stack + sizeof(child_stack), CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD,
-		       shares_memory);
+		       &shares_memory);
 	if (!serving)
 		cpus_any();
 	return pid;
 }
 
-long spawn_child(struct warden *w, int (*fn)(void *))
+long spawn_begin(struct warden *w, int (*fn)(void *))
 {
 	const bool serving = w->plan->flags & PLAN_F_SERVE;
-	static int shares_memory; /* 1; the kernel makes it 0 */
 	long pid;
 
 	w->own_said = (struct child_said){ 0 };
 	w->said = &w->own_said;
 	shares_memory = 1;
-	pid = begin_here(fn, w, serving, &shares_memory);
-	if (pid == -EINVAL && w->report.time_ns)
-		return spawn_copy(w, fn);
+	pid = begin_here(fn, w, serving);
+	if (pid < 0)
+		shares_memory = 0;
+	return pid == -EINVAL && w->report.time_ns ? spawn_copy(w, fn) : pid;
+}
+
+static long spawn_child(struct warden *w, int (*fn)(void *))
+{
+	long pid = spawn_begin(w, fn);
+
 	if (pid > 0)
-		wait_for_exec(pid, &shares_memory, serving);
+		spawn_wait(w, pid);
 	return pid;
 }
 

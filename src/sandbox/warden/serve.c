@@ -20,6 +20,17 @@ SPARSE(0)
 static char reply[sizeof(struct serve_event) + SERVE_CALLS_MAX * sizeof(struct serve_item)]
 	__attribute__((aligned(8)));
 static size_t reply_n; /* not sent yet */
+
+/*
+ * A child that has our memory until it executes. We do not wait for that: its end comes soon enough, and being woken twice takes longer than most
+ * programs. Whatever else happens, it is settled first.
+ */
+static struct {
+	struct request r;
+	struct call *c; /* NULL = there is none */
+	size_t bytes;   /* of `message`, to be forgotten */
+} begun;
+#define BEGUN_TICK_MS 5 /* between two looks at it */
 static uint64_t highest_id;
 
 static bool put(const void *bytes, size_t n)
@@ -99,12 +110,9 @@ static long start(struct warden *w, struct request *r, const struct call_fds *fd
 	if (!c)
 		return -EAGAIN;
 	pid = call_start(w, r, fds);
-	/* Sharing memory with a child that changes its user makes it dumpable again, where the host says so. */
-	if (w->plan->flags & PLAN_F_TWO_USERS)
-		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (pid < 0 || w->said->err < 0) {
+	if (pid < 0) {
 		call_free(c);
-		return pid < 0 ? pid : w->said->err;
+		return pid;
 	}
 	call_begin(c, &r->head, pid);
 	*ret = c;
@@ -119,6 +127,44 @@ static void tell_started(const struct call *c)
 		memcpy(reply, &e, sizeof(e));
 		reply_n = sizeof(e);
 	}
+}
+
+void begun_settle(struct warden *w)
+{
+	struct call *c = begun.c;
+
+	if (!c)
+		return;
+	begun.c = NULL;
+	call_settle(w, &begun.r, c->pid);
+	if (w->plan->flags & PLAN_F_TWO_USERS) /* the child has done it, unless it was killed */
+		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (w->said->err < 0) {
+		call_free(c);
+		memset(reply, 0, sizeof(struct serve_event));
+		answer(&begun.r, (int32_t)-w->said->err, (int32_t)w->own_said.step, 0);
+	} else
+		tell_started(c);
+	memset(message, 0, begun.bytes);
+	begun.bytes = 0;
+	cpus_follow(begun.r.head.cpu);
+}
+
+/* After a while nobody is believed to execute any more: see spawn_wait(). */
+static void begun_look(struct warden *w)
+{
+	if (begun.c && spawn_shares() && now_us() < begun.c->begun_us + SPAWN_PATIENCE_S * 1000000)
+		return;
+	if (begun.c && spawn_shares())
+		SYS2(kill, begun.c->pid, SIGKILL);
+	begun_settle(w);
+}
+
+/* Secrets are forgotten at once, and who wants to hear of the start does so at once. */
+static bool may_settle_later(const struct serve_request *h)
+{
+	return !(h->flags & (SERVE_F_PTY | SERVE_F_TELL | SERVE_F_APART | SERVE_F_PROGRAM)) &&
+	       !(h->streams & SERVE_BODY_FD);
 }
 
 static void take_exec(struct warden *w, struct request *r, const int *got, unsigned n)
@@ -142,12 +188,14 @@ static void take_exec(struct warden *w, struct request *r, const int *got, unsig
 		highest_id = r->head.id;
 		err = start(w, r, &fds, &c);
 	}
-	if (mapped > 0 || mapped < -4095)
-		SYS2(munmap, mapped, r->head.body);
 	if (err < 0)
 		answer(r, (int32_t)-err, (int32_t)w->own_said.step, 0);
 	else
-		tell_started(c);
+		begun.c = c;
+	if (!may_settle_later(&r->head))
+		begun_settle(w);
+	if (mapped > 0 || mapped < -4095)
+		SYS2(munmap, mapped, r->head.body);
 }
 
 /* ---- the other requests ---- */
@@ -236,7 +284,7 @@ static void dispatch(struct warden *w, struct request *r, const int *fds, unsign
 /* One request. What was in it may be secret, and a later child inherits our memory. */
 static void take_request(struct warden *w)
 {
-	struct request r = { 0 };
+	struct request *r = &begun.r; /* of nobody else: it was settled */
 	int fds[SERVE_FDS_MAX] = { 0 };
 	unsigned n_fds = 0;
 	size_t rest = 0;
@@ -250,16 +298,18 @@ static void take_request(struct warden *w)
 	    ((const struct warden_report *)(const void *)message)->msg == MSG_END)
 		die(0);
 	memset(reply, 0, sizeof(struct serve_event));
-	err = n < 0 ? n : request_head(message, (size_t)n, &r, &rest);
-	r.body = message + sizeof(r.head);
+	*r = (struct request){ 0 };
+	err = n < 0 ? n : request_head(message, (size_t)n, r, &rest);
+	r->body = message + sizeof(r->head);
 	if (err < 0)
-		answer(&r, (int32_t)-err, 0, 0);
+		answer(r, (int32_t)-err, 0, 0);
 	else
-		dispatch(w, &r, fds, n_fds);
+		dispatch(w, r, fds, n_fds);
 	for (unsigned i = 0; i < n_fds; i++)
 		SYS1(close, fds[i]);
-	if (n > 0)
-		memset(message, 0, (size_t)n);
+	begun.bytes = n > 0 ? (size_t)n : 0;
+	if (!begun.c)
+		memset(message, 0, begun.bytes);
 }
 
 /* ---- the loop ---- */
@@ -298,12 +348,16 @@ _Noreturn void serve(struct warden *w)
 	take_null(w);
 	p[0].fd = w->signals_fd;
 	for (;;) {
+		const struct __kernel_timespec tick = { .tv_nsec = BEGUN_TICK_MS * 1000000 };
 		struct __kernel_timespec t;
 		bool ends_said = calls_step(w, reap);
 
 		reap = false;
 		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
-		SYS5(ppoll, p, 2, calls_patience(&t), 0, 0);
+		if (SYS5(ppoll, p, 2, begun.c ? &tick : calls_patience(&t), 0, 0) > 0)
+			begun_settle(w);
+		else
+			begun_look(w);
 		if (p[0].revents)
 			take_signals(w, &reap);
 		if (p[1].revents & (POLLHUP | POLLERR))

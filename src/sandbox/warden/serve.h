@@ -21,6 +21,11 @@ struct call {
 	struct serve_event end;
 };
 
+uint64_t now_us(void); /* monotonic */
+
+/* Waits for the child that still has our memory, if there is one, and answers when it could not execute: its call may be gone then. */
+void begun_settle(struct warden *w);
+
 struct call *call_new(uint64_t id); /* NULL = the table is full */
 void call_free(struct call *c);
 void call_begin(struct call *c, const struct serve_request *h, long pid);

@@ -175,6 +175,9 @@ void detach_begin(struct warden *w);
 void cpus_stay(void);
 void cpus_elsewhere(void);
 void cpus_any(void);
+/* Of a sandbox that serves: to where its caller waits, and a child from there to wherever it may be. */
+void cpus_follow(uint16_t cpu);
+void cpus_home(void);
 
 /* idmap.c: outside, as root: mounts whose owner is the payload's user inside. 0, or -errno of *ret_step */
 long idmap_prepare(struct warden *w, uint32_t *ret_step);
@@ -199,7 +202,12 @@ long exec_program(const char *path, char **argv, char **env);
  * A child that shares our memory and runs fn(w) on its own stack. Returns when it has been executed or has ended, or after so long
  * that somebody must have stopped it: then it has been killed. What it said is in *w->said.
  */
-long spawn_child(struct warden *w, int (*fn)(void *));
+long spawn_begin(struct warden *w, int (*fn)(void *));
+/* Whether the last one may still use our memory: it has not executed yet, nor ended. */
+bool spawn_shares(void);
+/* Until it does not; one that takes this long is killed where there are others who could hold it up. */
+#define SPAWN_PATIENCE_S 2
+void spawn_wait(const struct warden *w, long pid);
 void open_signals(struct warden *w);
 bool signal_from_outside(const uint32_t info[32], uint32_t sig);
 uint64_t usec(const void *timeval);
@@ -212,6 +220,8 @@ struct call_fds {
 	int stream[3], body, program; /* negative = none */
 };
 long call_start(struct warden *w, struct request *r, const struct call_fds *fds);
+/* Waits until it has executed, or could not. Until then *r and what it points to are the child's as well. */
+void call_settle(const struct warden *w, const struct request *r, long pid);
 /* mark.c: which call a process belongs to */
 long mark_open(struct warden *w);
 long mark_self(const struct warden *w, uint64_t id);

@@ -2,6 +2,7 @@
 /* exec: what a program gets, what of its output is told, how its end is named. */
 #include "programs.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 
 WITH_CALLER(exec_runs_a_text_or_words_and_tells_the_end)
@@ -325,6 +326,22 @@ WITH_CALLER(pipes_that_were_made_ahead_are_of_one_call_alone)
 	run_and_name_the_pipe(c, third);
 	MUST(strcmp(second, ahead) == 0 && strcmp(first, second) != 0 && strcmp(second, third) != 0 &&
 	     strcmp(first, third) != 0);
+}
+
+/* Whoever starts it goes to the caller's processor; it may use all of them. */
+WITH_CALLER(a_program_may_run_on_every_processor_of_the_caller)
+{
+	cpu_set_t before, after;
+
+	MUST(sched_getaffinity(0, sizeof(before), &before) == 0);
+	for (int i = 0; i < 6; i++) {
+		char want[32];
+
+		must_run(c, "exec", "{command: ['nproc']}");
+		(void)snprintf(want, sizeof(want), "%d\n", CPU_COUNT(&before));
+		must_be(c, "stdout", want);
+		MUST(sched_getaffinity(0, sizeof(after), &after) == 0 && CPU_EQUAL(&before, &after));
+	}
 }
 
 WITH_CALLER(a_sandbox_that_goes_is_told_with_what_was_written)
