@@ -40,15 +40,27 @@ static bool same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
+/* Without opening it: who changed its mode, its owner or its links since has changed its time, too. */
+static bool is_as_seen(const struct idfile *f)
+{
+	struct stat st;
+
+	return f->loaded && f->seen.st_ino && fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       same(&st, &f->seen);
+}
+
 /* 1 with its bytes, to be freed (NULL: there is no file); 0 when it is the one that was taken last. */
 static int read_changed(struct idfile *f, char **ret, size_t *ret_n, struct err *e)
 {
-	_cleanup_close_ int fd = private_file_open(f->dir, f->name, O_RDONLY);
+	_cleanup_close_ int fd = FD_NONE;
 	int r;
 
 	*ret = NULL;
 	*ret_n = 0;
+	if (is_as_seen(f))
+		return 0;
 	f->found = (struct stat){ 0 };
+	fd = private_file_open(f->dir, f->name, O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return err_set(
 			e, ERR_UNAVAIL,
