@@ -254,10 +254,6 @@ void redact_put(const struct redactor *r, struct buf *out, struct str text)
 		put_known(r, out, text);
 		return;
 	}
-	if (!r->n) { /* nothing is known: no copy is needed */
-		redact_marked(&r->marks, out, text);
-		return;
-	}
 	buf_init(&known, out->max_bytes);
 	put_known(r, &known, text);
 	out->failed |= known.failed;
