@@ -3,7 +3,9 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -45,14 +47,14 @@ def in_place(tree, place, *argv):
 
 
 @pytest.fixture
-def place(tmp_path):
-    for d in (tmp_path, tmp_path / "ws"):
+def place():
+    """Not pytest's own: the sandbox is another user, and that one is for this user alone."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="creel-installed-"))
+    for d in (made, made / "ws"):
         d.mkdir(exist_ok=True)
         d.chmod(0o755)
-    for above in tmp_path.parents:  # of pytest's, for its user alone
-        if above.name.startswith("pytest-"):
-            above.chmod(0o755)
-    return tmp_path
+    yield made
+    shutil.rmtree(made)
 
 
 @pytest.mark.parametrize("static", [False, True])
