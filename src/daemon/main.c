@@ -155,6 +155,26 @@ static void warn_without_pairs(const struct parent *p)
 		    KV_Z("fix", "-c allowlist:FILE, or identity.pairs"));
 }
 
+/* Jobs name their limits: who has no cgroup for them is refused each, and would read it in the log of the first. */
+static void warn_without_limits(const struct parent *p)
+{
+	const struct cgroup_limits all = { .must = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU,
+					   .memory = (uint64_t)1 << 30,
+					   .pids = 64,
+					   .cpus = 1 };
+	const struct strs optional = p->s->config.base.walls_optional;
+	struct cgroup c = CGROUP_EMPTY;
+	struct err e = { 0 };
+
+	for (size_t i = 0; i < optional.n; i++)
+		if (str_eq(optional.v[i], STR("limits")))
+			return;
+	if (p->kinds[KIND_RUNNER].wanted && cgroup_new(&all, STR(""), &c, &e) < 0)
+		LOG(LOG_WARN, "tier-1 calls are refused: no cgroup can hold their limits",
+		    KV_Z("fix", "a unit with Delegate=yes, root, or -e walls.optional=limits"));
+	cgroup_done(&c);
+}
+
 /* ---- the life of it ---- */
 
 static int serve(struct parent *p, struct err *e)
@@ -229,6 +249,7 @@ int main(int argc, char **argv)
 		/* Limits of sandboxes are groups below ours, which a group that has processes cannot have. */
 		if (cgroup_settle(&group))
 			LOG(LOG_INFO, "sandboxes have their cgroups beside ours", KV_Z("ours", group.aside));
+		warn_without_limits(&p);
 		r = serve(&p, &e);
 		end(&p);
 		cgroup_done(&group);

@@ -29,22 +29,43 @@ static struct str text_of(const struct value *v, const char *key)
 	return t && t->kind == VALUE_STR ? t->s : (struct str){ 0 };
 }
 
-/* What belongs to no session is for administrators. */
-static bool may_hear(const struct follower *f, struct arena *a, const struct audit_record *r)
+/* Names of the host's files are for administrators. */
+static void put_without_paths(struct buf *out, const struct value *v)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, out, 0);
+	jsonw_obj(&w);
+	for (size_t i = 0; i < v->obj.n; i++) {
+		if (str_eq(v->obj.m[i].key, STR("workspace")))
+			continue;
+		jsonw_key(&w, v->obj.m[i].key);
+		json_write(&w, &v->obj.m[i].v);
+	}
+	jsonw_obj_end(&w);
+}
+
+/* What this caller may know of the record; false: nothing. What belongs to no session is for administrators. */
+static bool may_hear(const struct follower *f, struct arena *a, const struct audit_record *r, struct buf *out)
 {
 	const struct json_opts o = { .name = "record", .max_bytes = AUDIT_LINE_MAX };
 	struct value v = { 0 };
 	struct err ignored = { 0 };
 	struct str session;
 
-	if (f->v->caller.admin)
-		return true;
-	if (json_parse(a, r->line, &o, &v, &ignored) < 0)
+	if (f->v->caller.admin) {
+		buf_put(out, r->line);
+		return !out->failed;
+	}
+	if (json_parse(a, r->line, &o, &v, &ignored) < 0 || v.kind != VALUE_OBJ)
 		return false;
 	session = text_of(&v, "session");
 	if (session.n == 0)
 		session = text_of(&v, "key");
-	return session.n > 0 && caller_sees(f->v, session);
+	if (session.n == 0 || !caller_sees(f->v, session))
+		return false;
+	put_without_paths(out, &v);
+	return !out->failed;
 }
 
 static int pass_on(struct follower *f)
@@ -55,15 +76,18 @@ static int pass_on(struct follower *f)
 
 	do {
 		_cleanup_arena_ struct arena a = { 0 };
+		_cleanup_buf_ struct buf line = { 0 };
 		char id[24];
 
 		arena_init(&a, (size_t)4 << 20);
+		buf_init(&line, AUDIT_LINE_MAX);
 		n = audit_tail_next(f->tail, &a, &r, &e);
-		if (n <= 0 || r.seq <= f->after || !may_hear(f, &a, &r))
+		if (n <= 0 || r.seq <= f->after || !may_hear(f, &a, &r, &line))
 			continue;
 		f->after = r.seq;
 		(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)r.seq);
-		if (visit_event(f->v, enum_name(audit_kind_names, (int)r.kind), r.line, str_z(id)) < 0)
+		if (visit_event(f->v, enum_name(audit_kind_names, (int)r.kind), buf_str(&line), str_z(id)) <
+		    0)
 			return -1;
 		f->ping_ms = clock_deadline(PING_MS);
 	} while (n > 0);

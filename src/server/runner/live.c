@@ -189,9 +189,9 @@ static void put_live(struct jsonw *w, const struct live_info *info)
 struct listing {
 	const struct visit *v;
 	struct jsonw *w;
-	struct str want; /* key or session; empty = all */
-	bool ends;       /* it is to be ended: what others use, too, is not one chat's to end */
-	struct str key;  /* of the last that was found */
+	struct str want;  /* key or session; empty = all */
+	bool ends;        /* it is to be ended: what others use, too, is not one chat's to end */
+	struct buf *keys; /* of those that were found, each with a NUL; NULL = nobody asks */
 	unsigned n;
 };
 
@@ -209,8 +209,11 @@ static int list_one(void *ctx, const struct live_info *info)
 	if (!mine)
 		return 0;
 	l->n++;
-	l->key = e->key;
-	if (l->w)
+	if (l->keys) {
+		buf_put(l->keys, e->key);
+		buf_putc(l->keys, '\0');
+	}
+	if (l->w && (l->n == 1 || !l->want.n))
 		put_live(l->w, info);
 	return 0;
 }
@@ -274,18 +277,32 @@ static int remember(void *ctx, const struct live_info *info)
 	return 0;
 }
 
+/* One by one: a session may have others beside, which are not this caller's to end. */
+static int end_each(struct visit *v, struct str keys, struct err *e)
+{
+	int n = 0;
+
+	for (struct str key; str_cut(keys, '\0', &key, &keys);) {
+		const struct live_filter f = { .key = key };
+		int r = live_end(v->worker->runner->engine, &f, true, "killed", remember, NULL, e);
+
+		if (r < 0)
+			return r;
+		n += r;
+	}
+	return n;
+}
+
 void answer_session_end(struct visit *v)
 {
-	struct listing l = { .v = v, .want = v->match.part[0], .ends = true };
-	struct live_filter f = { 0 };
-	_cleanup_buf_ struct buf out = { 0 };
+	_cleanup_buf_ struct buf out = { 0 }, keys = { 0 };
+	struct listing l = { .v = v, .want = v->match.part[0], .ends = true, .keys = &keys };
 	struct err e = { 0 };
 	struct jsonw w;
 	int n;
 
 	buf_init(&out, 4096);
-	/* By its key, or by the session whose it is: whichever fits. */
-	f.key = v->match.part[0];
+	buf_init(&keys, LIST_MAX);
 	if (!list(&l, &e)) {
 		visit_error(v, &e);
 		return;
@@ -294,11 +311,7 @@ void answer_session_end(struct visit *v)
 		no_session(v);
 		return;
 	}
-	n = live_end(v->worker->runner->engine, &f, true, "killed", remember, NULL, &e);
-	if (n == 0) {
-		f = (struct live_filter){ .session = v->match.part[0] };
-		n = live_end(v->worker->runner->engine, &f, true, "killed", remember, NULL, &e);
-	}
+	n = keys.failed ? err_set(&e, ERR_LIMIT, "too many sandboxes") : end_each(v, buf_str(&keys), &e);
 	if (n < 0) {
 		visit_error(v, &e);
 		return;

@@ -290,12 +290,13 @@ WITH_KEEPER(a_call_beyond_the_table_is_told_and_not_lost)
 	}
 	(void)box_close(other.box); /* its calls end with it */
 	for (uint64_t end = clock_deadline(20000);;) {
-		struct box_stat st;
+		struct box_stat st = { 0 };
+		int r = d->box->ops->stat(d->box, &st, &e);
 
-		if (d->box->ops->stat(d->box, &st, &e) < 0)
+		if (r < 0 && e.kind != ERR_LIMIT) /* that one is: pid 1 is busy ending a hundred calls */
 			fail_with("stat", &e);
 		MUST(clock_mono_ms() < end);
-		if (st.calls == own)
+		if (r >= 0 && st.calls == own)
 			break;
 		(void)usleep(2000);
 	}
