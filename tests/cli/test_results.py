@@ -73,12 +73,14 @@ def test_every_result_has_the_same_members_whatever_became_of_the_call(anybody):
 
 
 def test_a_program_that_runs_has_no_exit_and_the_list_of_them_has_its_own(anybody):
-    running = call(anybody, "exec", {"command": "read line; exit 3", "background": True})
+    running = call(anybody, "exec", {"command": "read line; read last; exit 3", "background": True})
     assert (running["status"], running["exit"], running["reason"]) == ("running", None, "running")
     job = {"sessionId": running["sessionId"]}
     for action in ("poll", "log"):
         assert call(anybody, "process", {"action": action, **job})["exit"] is None
-    assert call(anybody, "process", {"action": "submit", "data": "x", **job})["ok"]
+    assert call(anybody, "process", {"action": "submit", "data": "x", **job})["exit"] is None
+    # Whether it has ended by the answer to this is anybody's guess.
+    anybody.call("process", json.dumps({"action": "submit", "data": "x", **job}), status=None)
     anybody.call("process", json.dumps({"action": "poll", "timeout": 20000, **job}), status=None)
     listed = call(anybody, "process", {"action": "list"})
     assert (listed["exit"], listed["reason"]) == (0, "done")
