@@ -38,3 +38,17 @@ struct sockaddr_un kept_dir_socket(int dir)
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/" KEEPER_SOCKET, dir);
 	return a;
 }
+
+struct sockaddr_un kept_dir_socket_name(int dir)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char link[64], path[sizeof(a.sun_path)];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	n = readlink(link, path, sizeof(path));
+	if (n <= 0 || path[0] != '/' || (size_t)n + sizeof("/" KEEPER_SOCKET) > sizeof(a.sun_path))
+		return kept_dir_socket(dir);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.*s/" KEEPER_SOCKET, (int)n, path);
+	return a;
+}

@@ -11,3 +11,8 @@
 int kept_dir_open(struct str path, int *ret_fd, struct err *e);
 /* A name that fits, however long the path is: through the descriptor. */
 struct sockaddr_un kept_dir_socket(int dir);
+/*
+ * For who binds it: its path, where that fits. The kernel lists it by this name, and whoever makes a sandbox looks there for sockets that have to be
+ * covered; one whose name leads nowhere has to be searched for in whole workspaces.
+ */
+struct sockaddr_un kept_dir_socket_name(int dir);

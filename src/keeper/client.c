@@ -301,7 +301,8 @@ void clients_done(struct keeper *k)
 int clients_listen(struct keeper *k, struct err *e)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un a = kept_dir_socket(k->dir);
+	struct sockaddr_un a = kept_dir_socket_name(k->dir);
+	struct stat st;
 	mode_t before;
 	int r;
 
@@ -311,6 +312,9 @@ int clients_listen(struct keeper *k, struct err *e)
 	before = umask(0177);
 	r = bind(fd, (const struct sockaddr *)&a, sizeof(a));
 	(void)umask(before);
+	/* There, and not where a directory that was moved has been. */
+	if (r >= 0)
+		r = fstatat(k->dir, KEEPER_SOCKET, &st, AT_SYMLINK_NOFOLLOW);
 	if (r < 0 || listen(fd, BACKLOG) < 0)
 		return err_sys(e, errno, "listen for clients in the session directory");
 	r = loop_add_fd(k->loop, fd, EPOLLIN, door, k, &k->listener_source);

@@ -4,7 +4,9 @@ test_services_faults.py."""
 import concurrent.futures
 import contextlib
 import http.server
+import json
 import os
+import pathlib
 import signal
 import subprocess
 import threading

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 
@@ -363,3 +364,13 @@ def test_a_call_that_ran_into_a_limit_says_which(anybody):
     assert rules(forks, 3) == {("limits.pids", "refused")}
     assert rules("b = bytearray(200 << 20)", 137) == {("limits.memory", "killed")}
     assert rules("raise SystemExit(3)", 3) == set()
+
+
+def test_a_live_session_does_not_make_a_run_search_its_workspace(anybody):
+    """A socket whose name leads nowhere would: then a file that nobody listens on any more is covered, too."""
+    anybody.sh("true")
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(anybody.cwd / "dead"))
+    anybody.give(anybody.cwd / "dead")
+    anybody("run", "-q", "--workspace-access", "rw", "--", "rm", "dead", status=0)
+    assert not (anybody.cwd / "dead").exists() and "agent:main:test" in anybody.listed()

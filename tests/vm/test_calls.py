@@ -26,7 +26,8 @@ SPIN = "import time\nend = time.time() + 3\nwhile time.time() < end: pass\nprint
 
 def groups():
     """Those that creel has made, wherever."""
-    return sorted(p for p in ROOT.rglob("creel-*") if p.is_dir())
+    # os.walk does not mind one that goes while it looks
+    return sorted(p for d, _, _ in os.walk(ROOT) if (p := pathlib.Path(d)).name.startswith("creel-"))
 
 
 def limited(sessions, *words, status=0, options=LIMITS, session="agent:main:limits"):

@@ -28,7 +28,7 @@ class InUnit(Services):
         return ["sh", "-c", ENTER, str(self.unit), *super().argv(*more)]
 
     def groups(self):
-        return sorted(p for p in self.unit.rglob("*") if p.is_dir())
+        return sorted(pathlib.Path(d) for d, _, _ in os.walk(self.unit) if d != str(self.unit))
 
     def close(self):
         super().close()

@@ -111,7 +111,7 @@ def test_a_user_without_a_group_is_told_what_helps(user):
     group.mkdir()
     done = in_group(user, group, "touch", "ran", options=LIMITS, access="rw")
     assert done.returncode == 125 and "memory, pids, cpu" in done.stderr and not (user.ws / "ran").exists(), done
-    assert "fix: systemd-run --user --scope -p Delegate=yes creel run" in done.stderr
+    assert "fix: systemd-run --user --scope -p Delegate=yes creel …" in done.stderr
     plain, report = report_of(user, group, "true")
     assert plain.returncode == 0 and held(report) == {"none", "rlimit"}, (plain, report)
     os.rmdir(group)
@@ -231,7 +231,7 @@ def test_the_fix_works_with_systemd(user, manager):
     os.chown(manager.parent, 0, 0)  # else creel would find a place by itself, as it does in a desktop's terminal
     os.chown(manager.parent / "cgroup.procs", 0, 0)
     before = in_group(user, manager, "true", options=LIMITS, shell='echo $$ >"$0/cgroup.procs"; "$@"; exit $?')
-    assert before.returncode == 125 and "fix: systemd-run --user --scope -p Delegate=yes creel run" in before.stderr, before
+    assert before.returncode == 125 and "fix: systemd-run --user --scope -p Delegate=yes creel …" in before.stderr, before
     os.chown(manager.parent, ORDINARY, ORDINARY)
     os.chown(manager.parent / "cgroup.procs", ORDINARY, ORDINARY)
     report = user.file("home/report", "")
