@@ -100,50 +100,72 @@ static void put_escape(struct buf *out, uint32_t c)
 		buf_printf(out, "\\u%04" PRIx32, c);
 }
 
-/*
- * How many bytes of s have to be escaped, 0 = none. DEL, the C1 controls and the marks that turn text around are
- * allowed raw, but a terminal should not get them.
- */
-static size_t to_escape(struct str s, uint32_t *ret_cp)
+/* In each of the eight bytes: is it below 0x20, above 0x7e, a quote or a backslash? 0 = none is. */
+static uint64_t odd_among(uint64_t v)
 {
-	unsigned char c = (unsigned char)s.p[0];
-	int n = 1;
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	uint64_t quote = v ^ (ones * '"'), slash = v ^ (ones * '\\');
 
-	*ret_cp = c;
-	if (c < 0x80)
-		return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
-	n = utf8_decode(s, ret_cp);
-	return n > 0 && !utf8_is_visible(*ret_cp) ? (size_t)n : 0;
+	/* A borrow from a byte to the next begins only where there is something odd already. */
+	return (v | (v + ones) | (v - ones * 0x20) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+	       high;
 }
 
 /* How many bytes at the front are printable ASCII that stands for itself: usually all. */
 static size_t plain_prefix(struct str s)
 {
 	size_t i = 0;
+	uint64_t v;
 
+	for (; s.n - i >= sizeof(v); i += sizeof(v)) {
+		memcpy(&v, s.p + i, sizeof(v));
+		if (odd_among(v))
+			break;
+	}
 	while (i < s.n && s.p[i] >= 0x20 && s.p[i] < 0x7f && s.p[i] != '"' && s.p[i] != '\\')
 		i++;
 	return i;
 }
 
+/* How many bytes after those are text beyond ASCII that stands for itself, or no text at all, which U+FFFD stands for. */
+static size_t other_prefix(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n && (unsigned char)s.p[i] >= 0x80) {
+		uint32_t cp = 0;
+		int n = utf8_decode(str_from(s, i), &cp);
+
+		if (n > 0 && !utf8_is_visible(cp))
+			break;
+		i += (size_t)(n < 0 ? -n : n);
+	}
+	return i;
+}
+
+/* The first code point of `s`, which has to be escaped. DEL, the C1 controls and the marks that turn text around are
+ * allowed raw, but a terminal should not get them. */
+static size_t put_escaped(struct buf *out, struct str s)
+{
+	uint32_t cp = 0;
+	int n = utf8_decode(s, &cp);
+
+	put_escape(out, cp);
+	return (size_t)n;
+}
+
 static void put_quoted(struct buf *out, struct str s)
 {
-	size_t from = 0, plain = plain_prefix(s);
-
 	buf_putc(out, '"');
-	buf_put(out, (struct str){ .p = s.p, .n = plain });
-	s = str_from(s, plain);
-	for (size_t i = 0, n; i < s.n; i += n ? n : 1) {
-		uint32_t cp;
+	while (s.n) {
+		size_t plain = plain_prefix(s), other = other_prefix(str_from(s, plain));
 
-		n = to_escape(str_from(s, i), &cp);
-		if (n == 0)
-			continue;
-		utf8_sanitize((struct str){ .p = s.p + from, .n = i - from }, out);
-		put_escape(out, cp);
-		from = i + n;
+		buf_put(out, (struct str){ .p = s.p, .n = plain });
+		utf8_sanitize((struct str){ .p = s.p + plain, .n = other }, out);
+		s = str_from(s, plain + other);
+		if (s.n && plain + other == 0)
+			s = str_from(s, put_escaped(out, s));
 	}
-	utf8_sanitize(str_from(s, from), out);
 	buf_putc(out, '"');
 }
 

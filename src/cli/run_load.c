@@ -101,6 +101,7 @@ int run_load(struct run *r, struct err *e)
 	r->facts.backends |= 1u << BACKEND_HOST;
 	r->request.facts = r->facts;
 	r->request.tool = STR("exec");
+	r->request.brief = true;
 	r->request.no_sandbox = cli->no_sandbox;
 	if (!cli->session.has && !cli->sandbox.has && !cli->no_sandbox) {
 		r->request.force_sandbox = true;

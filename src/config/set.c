@@ -245,13 +245,14 @@ static bool set_enum(const struct set *t)
 	char accepted[256];
 	struct str got;
 
-	enum_list(t->info->names, accepted, sizeof(accepted));
-	if (t->v->kind != VALUE_STR)
-		return set_wrong_type(t->l, t->at, t->v, accepted);
-	if (enum_value(t->info->names, t->v->s, false, option_field(t->s, t->id))) {
+	if (t->v->kind == VALUE_STR &&
+	    enum_value(t->info->names, t->v->s, false, option_field(t->s, t->id))) {
 		set_done(t);
 		return true;
 	}
+	enum_list(t->info->names, accepted, sizeof(accepted));
+	if (t->v->kind != VALUE_STR)
+		return set_wrong_type(t->l, t->at, t->v, accepted);
 	got = value_quote(t->l, t->v);
 	near = t->v->from_env ? NULL : enum_closest(t->info->names, t->v->s);
 	bad(t->l, t->at, t->v, "unknown_value", "unknown value " STR_FMT ", accepted: %s%s%s%s", STR_ARG(got),

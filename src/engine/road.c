@@ -82,6 +82,7 @@ static int fill_request(struct trip *t, struct err *e)
 			       : ask.timeout_s;
 	r->wants_elevated |= ask.wants_elevated;
 	r->passive = ask.passive;
+	r->brief = true;
 	return rc;
 }
 
@@ -656,6 +657,7 @@ int session_decide(struct session *s, struct str tool, struct str args, struct b
 	t->tool = tools_find(str_trim(tool));
 	session_find_place(s, &a);
 	r = fill_request(t, e);
+	t->request.brief = false;
 	t->d = ARENA_NEW(&a, struct decision);
 	if (r >= 0)
 		r = t->d ? decide(s->config, &t->request, &a, t->d, e)

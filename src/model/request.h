@@ -66,6 +66,7 @@ struct request {
 	bool no_sandbox;
 	bool force_sandbox; /* creel run: a container even when nothing asks for one */
 	bool caller_policy; /* the caller sent policy of its own: ignored, noted */
+	bool brief;         /* nobody will read the reasons: a refusal has its own all the same */
 
 	struct facts facts;
 };

@@ -82,6 +82,8 @@ static bool hits_home(const struct search *s, struct str home, struct bind_block
 	home = path_normalise(s->a, home);
 	if (!path_is_absolute(home) || home.n == 1)
 		return false;
+	if (!path_within(home, s->source) && !path_within(s->source, home))
+		return false; /* nor does anything in it */
 	for (size_t i = 0; i < LEN(blocked_in_home); i++)
 		if (forbids(s, path_join(s->a, home, str_z(blocked_in_home[i])), blocked_in_home[i], ret))
 			return true;

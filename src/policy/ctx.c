@@ -66,6 +66,8 @@ void why(struct ctx *x, enum stage s, const char *what, struct str value, const 
 	struct str text;
 	va_list ap;
 
+	if (x->r->brief)
+		return;
 	va_start(ap, fmt);
 	text = keep(x->a, fmt, ap);
 	va_end(ap);

@@ -43,6 +43,8 @@ static void fill_timeout(struct ctx *x)
 	}
 	given = min_u64(asked ? asked : 1, max);
 	x->d->limits.timeout_s = given;
+	if (x->r->brief)
+		return;
 	if (given == asked)
 		why(x, here, "timeout", arena_printf(x->a, "%llu", (unsigned long long)given), o, "seconds");
 	else

@@ -152,13 +152,16 @@ static void settle_caps(struct ctx *x)
 	const struct trust_rule *rule = x->d->mode.rule;
 	unsigned row = cap_matrix(x->d->mode.trust), caps = row;
 	_cleanup_buf_ struct buf b = { 0 };
+	char first[256];
 
 	if (is_tier1(x))
 		caps &= TIER1_CAPS;
 	if (rule)
 		caps = rule_caps(compat_of(x), rule, caps);
 	x->d->mode.caps = caps;
-	buf_init(&b, 256);
+	if (x->r->brief)
+		return;
+	buf_init_on(&b, sizeof(first), first, sizeof(first));
 	put_caps(&b, caps);
 	why(x, STAGE_MODE, "caps", b.n ? buf_str(&b) : STR("none"), rule ? &rule->origin : &builtin, "%s",
 	    caps == row   ? "the whole row of this trust"

@@ -200,6 +200,8 @@ static bool workspace_is_fit(struct ctx *x, const struct layout *l)
 	struct bind_block block;
 
 	for (size_t i = 0; i < 2; i++) {
+		if (i > 0 && str_eq(dirs[i], dirs[0]))
+			break;
 		if (!workspace_blocked(x->a, &x->r->facts, path_normalise(x->a, dirs[i]), &block))
 			continue;
 		fix_it(x,

@@ -193,6 +193,41 @@ TEST(jsonw_end_without_a_beginning_fails_the_buffer)
 	assert_true(t.b.failed);
 }
 
+/* What one byte becomes, wherever it stands: the plain ones are looked at eight at a time. */
+static void put_one(struct buf *b, unsigned char c)
+{
+	static const char short_names[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+					    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
+
+	if (c < sizeof(short_names) && short_names[c])
+		buf_printf(b, "\\%c", short_names[c]);
+	else if (c < 0x20 || c == 0x7f)
+		buf_printf(b, "\\u%04x", (unsigned)c);
+	else if (c >= 0x80)
+		buf_puts(b, "\xef\xbf\xbd");
+	else
+		buf_putc(b, (char)c);
+}
+
+TEST(jsonw_every_byte_is_seen_in_every_place)
+{
+	for (unsigned c = 0; c < 256; c++)
+		for (unsigned at = 0; at < 19; at++) {
+			_cleanup_buf_ struct buf want = { 0 };
+			char text[19];
+			WRITER(t, 0);
+
+			buf_init(&want, 256);
+			memset(text, 'x', sizeof(text));
+			text[at] = (char)c;
+			buf_printf(&want, "\"%.*s", (int)at, text);
+			put_one(&want, (unsigned char)c);
+			buf_printf(&want, "%.*s\"", (int)(sizeof(text) - at - 1), text + at + 1);
+			jsonw_str(&t.w, (struct str){ .p = text, .n = sizeof(text) });
+			CHECK_CASE(str_eq(buf_str(&t.b), buf_str(&want)), "byte %u at %u", c, at);
+		}
+}
+
 TEST(jsonw_full_buffer_is_reported_not_cut_quietly)
 {
 	WRITER(t, 0);

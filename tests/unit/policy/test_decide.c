@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "world.h"
 
+static bool same_verdict(const struct decision *a, const struct decision *b)
+{
+	return a->verdict == b->verdict && a->code == b->code && a->stopped_at == b->stopped_at &&
+	       a->n_warnings == b->n_warnings && a->n_mounts == b->n_mounts && a->n_env == b->n_env &&
+	       a->fix_it.n == b->fix_it.n && str_eq(a->message, b->message) && a->mode.caps == b->mode.caps &&
+	       a->mode.trust == b->mode.trust && a->place.place == b->place.place &&
+	       str_eq(a->place.key, b->place.key) && memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0;
+}
+
 static bool same_decision(const struct decision *a, const struct decision *b)
 {
-	if (a->verdict != b->verdict || a->code != b->code || a->n_reasons != b->n_reasons ||
-	    a->n_warnings != b->n_warnings || a->n_mounts != b->n_mounts || a->n_env != b->n_env ||
-	    !str_eq(a->message, b->message) || a->mode.caps != b->mode.caps ||
-	    a->place.place != b->place.place)
+	if (!same_verdict(a, b) || a->n_reasons != b->n_reasons)
 		return false;
 	for (size_t i = 0; i < a->n_reasons; i++)
 		if (!str_eq(a->reasons[i].text, b->reasons[i].text) ||
@@ -33,6 +39,32 @@ TEST(the_same_question_has_the_same_answer)
 			CHECK_CASE(same_decision(first, &w->d), "%s %s", sessions[s], tools[t]);
 		}
 	free(first);
+}
+
+TEST(a_brief_question_has_the_same_answer_with_no_reason_but_that_of_a_refusal)
+{
+	static const char *const sessions[] = { "", "untrusted:x", "client:y", "agent:main:telegram:group:1",
+						"agent:bad" };
+	static const char *const tools[] = { "", "exec", "read", "browser", "nope" };
+	struct decision *full = calloc(1, sizeof(*full));
+	WORLD(w);
+
+	assert_non_null(full);
+	w->c.base.when = WHEN_NON_MAIN;
+	for (size_t s = 0; s < 5; s++)
+		for (size_t t = 0; t < 5; t++) {
+			w->r.brief = false;
+			ask_for(w, sessions[s], tools[t]);
+			*full = w->d;
+			w->r.brief = true;
+			ask_for(w, sessions[s], tools[t]);
+			CHECK_CASE(same_verdict(full, &w->d), "%s %s", sessions[s], tools[t]);
+			for (size_t i = 0; i < w->d.n_reasons; i++)
+				CHECK_STR(str_z(w->d.reasons[i].what), STR("refused"));
+			CHECK_CASE((w->d.n_reasons > 0) == (w->d.verdict == VERDICT_DENY), "%s %s",
+				   sessions[s], tools[t]);
+		}
+	free(full);
 }
 
 TEST(every_stage_of_an_allowed_call_says_why)
