@@ -48,6 +48,13 @@ struct config_input {
 int config_load(const struct config_input *in, struct arena *a, struct diags *diags, struct config *ret,
 		struct err *e);
 
+/*
+ * `from`, which stays as it is and outlives *ret, with flags over it as if it had been loaded with them. Their keys are those of options: nothing
+ * that is a part of a list of agents, rules or tokens.
+ */
+int config_add_flags(const struct config *from, const struct config_flag *flags, size_t n, struct arena *a,
+		     struct diags *diags, struct config *ret, struct err *e);
+
 /* "FORMAT:FILE" or a plain file name. -EINVAL-like negative with *e set for an unknown FORMAT. */
 int config_source_parse(struct str arg, struct config_source *ret, struct err *e);
 

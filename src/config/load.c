@@ -263,3 +263,22 @@ int config_load(const struct config_input *in, struct arena *a, struct diags *di
 	apply_flag(&l, OPT_COMPAT, "--compat", in->compat);
 	return finish(&l, ret, e);
 }
+
+int config_add_flags(const struct config *from, const struct config_flag *flags, size_t n, struct arena *a,
+		     struct diags *diags, struct config *ret, struct err *e)
+{
+	const struct config_input none = { 0 };
+	struct config *c = ARENA_NEW(a, struct config);
+	struct load l = { .in = &none, .a = a, .diags = diags, .c = c };
+	enum option id;
+
+	if (!c)
+		return err_set(e, ERR_LIMIT, "the configuration needs too much memory");
+	*c = *from;
+	for (size_t i = 0; i < n; i++) {
+		if (!option_find(str_z(flags[i].key), &id))
+			return err_set(e, ERR_BUG, "%s: '%s' is no option", flags[i].flag, flags[i].key);
+		load_set_flag(&l, &flags[i]);
+	}
+	return finish(&l, ret, e);
+}

@@ -73,10 +73,9 @@ static int keep_env(struct session *s, struct strs env, struct err *e)
 	return s->arena.failed ? err_set(e, ERR_LIMIT, "the environment is too large") : 0;
 }
 
-/* Keys of its own: the files are read again for it, once. */
+/* Keys of its own, over what everybody has. */
 static int load_own(struct session *s, const struct session_opts *o, struct err *e)
 {
-	struct config_input in = s->engine->input;
 	struct config_flag *flags = ARENA_ARRAY(&s->arena, struct config_flag, o->n_flags);
 	struct diags diags = { .arena = &s->arena };
 
@@ -87,11 +86,10 @@ static int load_own(struct session *s, const struct session_opts *o, struct err 
 		flags[i] = o->flags[i];
 		keep(s, &flags[i].value);
 	}
-	in.flags = flags;
-	in.n_flags = o->n_flags;
 	s->config = &s->own_config;
-	return flags ? config_load(&in, &s->arena, &diags, &s->own_config, e)
-		     : err_set(e, ERR_LIMIT, "out of memory");
+	if (!flags)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	return config_add_flags(&s->engine->config, flags, o->n_flags, &s->arena, &diags, &s->own_config, e);
 }
 
 /* The decision is pure: it says which directories it would like to know about. They are looked for once. */

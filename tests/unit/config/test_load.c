@@ -612,6 +612,72 @@ TEST(a_config_that_needs_too_much_memory_is_refused_whole)
 	free(c);
 }
 
+static void show(const struct config *c, struct buf *out)
+{
+	const struct show_opts all = { .origin = true, .all = true };
+
+	buf_init(out, 1 << 20);
+	config_show(c, &all, out);
+	assert_false(out->failed);
+}
+
+TEST(flags_that_come_later_say_what_they_say_at_once)
+{
+	static const struct config_flag flags[] = {
+		{ "--workspace-access", "mounts.workspace.access", STR("rw") },
+		{ "--memory", "limits.memory", STR("64m") },
+		{ "--pids", "limits.pids", STR("7") },
+		{ "--net", "network.route.hosts", STR("a.example:443") },
+		{ "--scope", "backend.scope", STR("agent") },
+	};
+	_cleanup_buf_ struct buf plain = { 0 }, at_once = { 0 }, later = { 0 }, after = { 0 };
+	_cleanup_loading_ struct loading w;
+	struct config *c = calloc(2, sizeof(*c)), *made = c + 1;
+	struct err e = { 0 };
+
+	assert_non_null(c);
+	loading_init(&w);
+	put_file(
+		&w, "x.json5",
+		"{agents:{a:{limits:{pids:3}}},tools:{deny:['x']},limits:{memory:'1g'},mounts:{workspace:{access:'ro'}}}");
+	use_file(&w, "creel:x.json5");
+	assert_int_equal(config_load(&w.in, &w.a, &w.d, c, &e), 0);
+	show(c, &plain);
+	assert_int_equal(config_add_flags(c, flags, sizeof(flags) / sizeof(flags[0]), &w.a, &w.d, made, &e),
+			 0);
+	show(made, &later);
+	show(c, &after);
+	w.in.flags = flags;
+	w.in.n_flags = sizeof(flags) / sizeof(flags[0]);
+	assert_int_equal(config_load(&w.in, &w.a, &w.d, c, &e), 0);
+	show(c, &at_once);
+	CHECK_STR(buf_str(&later), buf_str(&at_once));
+	CHECK_STR(buf_str(&after), buf_str(&plain));
+	assert_false(str_eq(buf_str(&later), buf_str(&plain)));
+	free(c);
+}
+
+TEST(flags_that_come_later_are_refused_as_they_are_at_once)
+{
+	static const struct config_flag wrong = { "--memory", "limits.memory", STR("much") };
+	static const struct config_flag unknown = { "--what", "tools.per.x", STR("1") };
+	_cleanup_loading_ struct loading w;
+	struct config *c = calloc(2, sizeof(*c)), *made = c + 1;
+	struct err e = { 0 };
+
+	assert_non_null(c);
+	loading_init(&w);
+	assert_int_equal(config_load(&w.in, &w.a, &w.d, c, &e), 0);
+	assert_true(config_add_flags(c, &wrong, 1, &w.a, &w.d, made, &e) < 0);
+	assert_int_equal(e.kind, ERR_USAGE);
+	assert_non_null(strstr(e.msg, "--memory"));
+	e = (struct err){ 0 };
+	w.d = (struct diags){ .arena = &w.a };
+	assert_true(config_add_flags(c, &unknown, 1, &w.a, &w.d, made, &e) < 0);
+	assert_int_equal(e.kind, ERR_BUG);
+	free(c);
+}
+
 TEST(the_format_is_found_by_name_and_by_content)
 {
 	static const struct {
