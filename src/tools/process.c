@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process: looks after the programs that exec has left running. Arguments and words are those that OpenClaw's clients send. */
+#include "base/clock.h"
 #include "tools/background.h"
 #include "tools/keys.h"
 #include "tools/process_log.h"
@@ -8,7 +9,7 @@
 
 #define INPUT_MAX ((size_t)JOBS_INPUT_MAX)
 #define POLL_DEFAULT_MS 0
-#define WHOLE_MS 50 /* for the rest of a code point */
+#define WHOLE_MS 50 /* for the rest of a code point, at least */
 
 struct act {
 	struct tool_ctx *x;
@@ -48,11 +49,12 @@ struct polled {
 	struct jobs_info info;
 };
 
-/* A code point that was cut by the size or by the moment is completed, if its rest is there or comes at once. */
-static int complete(struct act *a, struct polled *p, struct err *e)
+/* A code point that was cut by the size or by the moment is completed, if its rest is there or comes as long as somebody waits anyway. */
+static int complete(struct act *a, struct polled *p, uint64_t deadline, struct err *e)
 {
 	size_t need = 0;
 	struct jobs_part more[JOBS_STREAMS_] = { 0 };
+	uint64_t now = clock_mono_ms(), wait = deadline > now + WHOLE_MS ? deadline - now : WHOLE_MS;
 	char *behind[JOBS_STREAMS_];
 	int r;
 
@@ -65,7 +67,7 @@ static int complete(struct act *a, struct polled *p, struct err *e)
 	}
 	if (need == 0)
 		return 0;
-	r = a->ops->poll(a->box, a->id, p->info.running ? WHOLE_MS : 0, behind, need, more, &p->info, e);
+	r = a->ops->poll(a->box, a->id, p->info.running ? wait : 0, behind, need, more, &p->info, e);
 	for (int i = 0; r >= 0 && i < JOBS_STREAMS_; i++)
 		p->part[i].n += more[i].n;
 	return r;
@@ -76,6 +78,7 @@ static int act_poll(struct act *a, struct err *e)
 	const struct tool_programs *t = a->x->programs;
 	uint64_t wait = (uint64_t)tools_int(a->in, PROCESS_TIMEOUT, POLL_DEFAULT_MS);
 	size_t size = (size_t)(t->stdout_max ? t->stdout_max : TOOLS_STREAM_MAX);
+	uint64_t deadline = clock_deadline(wait < JOBS_WAIT_MAX_MS ? wait : JOBS_WAIT_MAX_MS);
 	struct polled p = { 0 };
 	int r;
 
@@ -87,7 +90,7 @@ static int act_poll(struct act *a, struct err *e)
 	r = a->ops->poll(a->box, a->id, wait < JOBS_WAIT_MAX_MS ? wait : JOBS_WAIT_MAX_MS, p.text, size,
 			 p.part, &p.info, e);
 	if (r >= 0)
-		r = complete(a, &p, e);
+		r = complete(a, &p, deadline, e);
 	if (r < 0)
 		return r;
 	background_say_info(a->x, a->w, &p.info);

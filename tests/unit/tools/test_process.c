@@ -275,12 +275,12 @@ WITH_KEPT(a_poll_does_not_cut_a_character_in_two)
 {
 	const char *id = start(
 		c,
-		"{command: \"printf '\\\\342\\\\202'; sleep 0.02; printf '\\\\254'; sleep $MARK\", background: true}");
+		"{command: \"printf '\\\\342\\\\202'; sleep 0.2; printf '\\\\254'; sleep $MARK\", background: true}");
 	uint64_t end = clock_deadline(10000);
 
 	do {
 		MUST(clock_mono_ms() < end);
-		process(c, id, "action: 'poll', timeout: 1000");
+		process(c, id, "action: 'poll', timeout: 10000");
 	} while (member(c, "stdout")->s.n == 0);
 	must_be(c, "stdout", "€");
 }
