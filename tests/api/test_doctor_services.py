@@ -84,15 +84,25 @@ def test_services_that_nobody_has_started_are_told_of_and_are_no_failure(make):
 
 
 def test_a_missing_token_is_told_with_the_command_that_makes_it(make):
+    """No failure as long as no service is there: who only runs commands needs none."""
     s = make(tokens=False)
     found = doctor(s)
     for name in ("runner-token", "tokens"):
-        assert found[name]["state"] == "fail" and found[name]["fix"].startswith("creel token new --"), found[name]
+        assert found[name]["state"] == "warn" and found[name]["fix"].startswith("creel token new --"), found[name]
         fix = shlex.split(found[name]["fix"])
         subprocess.run([*s.become(), str(CREEL), *fix[1:]], env=s.env, check=True, timeout=60, stdout=subprocess.DEVNULL)
         assert doctor(s)[name]["state"] == "ok"
     s.start()
     assert doctor(s)["guard"]["state"] == "ok"
+
+
+def test_a_runner_that_cannot_start_beside_a_guard_is_a_failure(make):
+    s = make(word="guard")
+    s.start()
+    (s.state / "runner.token").unlink()
+    found = doctor(s)
+    assert found["guard"]["state"] == "ok" and found["runner-token"]["state"] == "fail", found
+    assert found["runner-token"]["fix"].startswith("creel token new --runner")
 
 
 def test_an_empty_allowlist_is_told(make):

@@ -24,10 +24,15 @@ static bool is_set(const struct look *l, const char *variable)
 	return v && v[0];
 }
 
-/* A guard that answers has a token from its environment, or it would not have started. */
-static enum survey_state without_token(const struct health *h)
+/*
+ * One that answers has a token from its environment, or it would not have started. Where none answers nobody may want them: who only runs
+ * commands has no use for a failure.
+ */
+static enum survey_state without_token(const struct look *l, const struct health *h)
 {
-	return h->is_there ? SURVEY_WARN : SURVEY_FAIL;
+	bool wanted = l->guard.is_there || l->runner.is_there;
+
+	return wanted && !h->is_there ? SURVEY_FAIL : SURVEY_WARN;
 }
 
 static void look_at_runner_token(struct look *l)
@@ -41,7 +46,7 @@ static void look_at_runner_token(struct look *l)
 		found(l, "runner-token", SURVEY_OK, "guard and runner have the token between them", NULL,
 		      NULL);
 	else if (dir < 0 || e.kind == ERR_NOTFOUND)
-		found(l, "runner-token", without_token(&l->runner),
+		found(l, "runner-token", without_token(l, &l->runner),
 		      "there is no token between guard and runner", "without it neither starts",
 		      command(l, "creel token new --runner"));
 	else
@@ -86,7 +91,7 @@ static void look_at_callers(struct look *l)
 	if (valid || is_set(l, "SANDBOX_GUARD_TOKEN"))
 		found(l, "tokens", SURVEY_OK, text, NULL, NULL);
 	else
-		found(l, "tokens", without_token(&l->guard), text,
+		found(l, "tokens", without_token(l, &l->guard), text,
 		      "nobody has one that the guard would accept", token_command(l));
 }
 
