@@ -128,6 +128,12 @@ static int write_head(struct http_exchange *c, unsigned status, const struct htt
 	return r;
 }
 
+void http_exchange_last(struct http_exchange *x)
+{
+	assert(x->answer == ANSWER_NONE);
+	x->keep = false;
+}
+
 int http_answer(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
 		size_t n_fields, struct str body)
 {

@@ -72,6 +72,9 @@ const struct http_peer *http_exchange_peer(const struct http_exchange *x);
 void http_exchange_set(struct http_exchange *x, void *data); /* what the handler wants to remember */
 void *http_exchange_get(const struct http_exchange *x);
 
+/* The connection ends with this answer, whatever the client would like. Before the answer begins. */
+void http_exchange_last(struct http_exchange *x);
+
 /* Stops reading the body, and goes on: for a handler that cannot keep up. */
 void http_exchange_pause(struct http_exchange *x, bool paused);
 

@@ -72,15 +72,22 @@ static int sort_sockets(const struct service *s, struct runner *r, struct err *e
 	for (size_t i = 0; i < s->n_listeners; i++) {
 		int family = 0;
 		socklen_t n = sizeof(family);
-		enum door door;
+		size_t *count;
+		int *sockets;
 
 		if (getsockopt(s->listeners[i], SOL_SOCKET, SO_DOMAIN, &family, &n) < 0)
 			return err_sys(e, errno, "listening socket");
-		door = family == AF_UNIX ? DOOR_UNIX : DOOR_TCP;
-		if (r->n_sockets[door] == DOOR_SOCKETS_MAX)
+		sockets = family == AF_UNIX ? r->sockets[DOOR_UNIX] : r->ports;
+		count = family == AF_UNIX ? &r->n_sockets[DOOR_UNIX] : &r->n_ports;
+		if (*count == DOOR_SOCKETS_MAX)
 			return err_set(e, ERR_LIMIT, "more than %d sockets of one kind", DOOR_SOCKETS_MAX);
-		r->sockets[door][r->n_sockets[door]++] = s->listeners[i];
+		sockets[(*count)++] = s->listeners[i];
 	}
+	if (r->n_ports == 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, r->handed) < 0)
+		return err_sys(e, errno, "a way from the port to the workers");
+	r->sockets[DOOR_TCP][r->n_sockets[DOOR_TCP]++] = r->handed[1];
 	return 0;
 }
 

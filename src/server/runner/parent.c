@@ -23,6 +23,7 @@ struct parent {
 	struct loop_id timer;
 	bool ready, stopping;
 	bool died; /* somebody has, whose call nobody has finished in the log yet: whoever starts next does */
+	pid_t porter;  /* 0: none */
 	unsigned fast; /* deaths soon after the start, one after the other */
 	uint64_t rest_until_ms;
 	void (*serving)(void *ctx), (*told)(void *ctx);
@@ -85,6 +86,20 @@ static bool start_one(struct parent *p, enum door door)
 	return true;
 }
 
+/* Whatever happens to it, the sockets are the parent's, and those that wait for a worker are in handed[]. */
+static void start_porter(struct parent *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)loop_free(p->loop);
+		porter_run(p->r);
+	}
+	if (pid < 0)
+		LOG(LOG_ERROR, "no porter can be started", KV_I64("errno", errno));
+	p->porter = pid > 0 ? pid : 0;
+}
+
 static void signal_slot(const struct slot *s, int signo)
 {
 	if (s->pid > 0)
@@ -112,6 +127,8 @@ static void look(struct parent *p)
 {
 	unsigned all = 0;
 
+	if (p->r->n_ports && !p->porter && !p->stopping && clock_mono_ms() >= p->rest_until_ms)
+		start_porter(p);
 	for (int d = 0; d < DOOR_COUNT_; d++) {
 		enum door door = (enum door)d;
 
@@ -146,10 +163,24 @@ static struct slot *slot_of(struct parent *p, pid_t pid)
 	return NULL;
 }
 
+static int64_t how(int status)
+{
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void porter_ended(struct parent *p, int status)
+{
+	p->porter = 0;
+	if (p->stopping)
+		return;
+	LOG(LOG_ERROR, "the porter died", KV_I64("status", how(status)));
+	p->rest_until_ms = clock_deadline(REST_MS / 10);
+	(void)loop_mod_timer(p->loop, p->timer, p->rest_until_ms);
+}
+
 static void note_death(struct parent *p, const struct slot *s, int status)
 {
-	LOG(LOG_ERROR, "a worker died", KV_I64("pid", s->pid),
-	    KV_I64("status", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)));
+	LOG(LOG_ERROR, "a worker died", KV_I64("pid", s->pid), KV_I64("status", how(status)));
 	metrics_add(p->r->metrics, (struct metric_at){ .metric = METRIC_RUNNER_LOST }, 1);
 	p->died = true;
 	/* What cannot even start is not started as fast as it can die. */
@@ -166,6 +197,8 @@ static void reap(struct parent *p)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct slot *s = slot_of(p, pid);
 
+		if (pid == p->porter)
+			porter_ended(p, status);
 		if (!s)
 			continue;
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -182,7 +215,7 @@ static bool any_left(const struct parent *p)
 	for (unsigned i = 0; i < SLOTS_MAX; i++)
 		if (p->r->slots[i].pid)
 			return true;
-	return false;
+	return p->porter > 0;
 }
 
 static void on_child(struct loop *l, void *ctx)
@@ -219,6 +252,8 @@ static void signal_all(struct parent *p, int signo)
 {
 	for (unsigned i = 0; i < SLOTS_MAX; i++)
 		signal_slot(&p->r->slots[i], signo);
+	if (p->porter > 0)
+		(void)kill(p->porter, signo);
 }
 
 static void on_deadline(struct loop *l, void *ctx)

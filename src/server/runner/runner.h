@@ -21,7 +21,7 @@
 
 /* ---- what parent and workers share ---- */
 
-/* Who waits at which door: strangers that can reach a port cannot take the workers of the guard. */
+/* Who waits at which door: those who come over a port cannot take the workers of the guard. */
 enum door { DOOR_UNIX = 0, DOOR_TCP, DOOR_COUNT_ };
 
 enum slot_state {
@@ -50,6 +50,10 @@ struct runner {
 	unsigned max_workers[DOOR_COUNT_];
 	int sockets[DOOR_COUNT_][DOOR_SOCKETS_MAX];
 	size_t n_sockets[DOOR_COUNT_];
+	/* TCP: the sockets that listen, which the porter has, and where it puts connections ([0]) for the workers ([1], sockets[DOOR_TCP]) to take. */
+	int ports[DOOR_SOCKETS_MAX];
+	size_t n_ports;
+	int handed[2];
 	int news; /* eventfd: a slot has changed */
 	unsigned char token_hash[SHA256_BYTES];
 	const char *tokens_dir;
@@ -63,6 +67,13 @@ struct runner {
 /* Until it is told to end. Says READY through `ready` once workers wait. 0, or negative. */
 int parent_run(struct runner *r, void (*ready)(void *ctx), void (*stopping)(void *ctx), void *ctx,
 	       struct err *e);
+
+/* ---- porter.c ---- */
+
+/* In a child. Does not return. */
+_Noreturn void porter_run(struct runner *r);
+/* In a worker: a connection that has shown the token; negative: another was faster. */
+int porter_take(const struct runner *r);
 
 /* ---- worker.c ---- */
 
@@ -109,6 +120,10 @@ struct visit {
 extern const struct http_handler visit_handler; /* ctx: struct worker */
 void visit_serve(struct visit *v);              /* outside of the loop's handlers */
 struct visit *visit_free(struct visit *v);
+/* Whether this head shows the runner's token. */
+enum code visit_bearer(const struct runner *r, const struct http_head *h);
+/* Answers at once somebody who has not shown it, and ends the connection with that. */
+void visit_stranger(struct worker *w, struct http_exchange *x);
 
 /* The whole answer; larger ones go in pieces. */
 void visit_answer(struct visit *v, unsigned status, struct str type, struct str body);

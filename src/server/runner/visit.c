@@ -251,14 +251,14 @@ static bool same_token(const struct runner *r, struct str token)
 }
 
 /* The guard, by the runner's own token. */
-static enum code check_bearer(const struct visit *v, const struct http_head *h)
+enum code visit_bearer(const struct runner *runner, const struct http_head *h)
 {
 	struct str field;
 	int r = http_head_one(h, STR("authorization"), &field);
 
 	if (r == -ENOENT || (r == 0 && !str_starts(field, STR("Bearer "))))
 		return CODE_MISSING_AUTH;
-	return r == 0 && same_token(v->worker->runner, str_from(field, 7)) ? CODE_OK : CODE_INVALID_AUTH;
+	return r == 0 && same_token(runner, str_from(field, 7)) ? CODE_OK : CODE_INVALID_AUTH;
 }
 
 /* The caller, by the token that the guard was shown. */
@@ -284,7 +284,7 @@ static bool find_route(struct visit *v, const struct http_head *h)
 	unsigned status = path_find(routes, sizeof(routes) / sizeof(routes[0]), h->method,
 				    http_head_slice(h, h->path), &v->match);
 	bool open = status == 0 && v->match.route->needs == NEEDS_NOTHING;
-	enum code code = open ? CODE_OK : check_bearer(v, h);
+	enum code code = open ? CODE_OK : visit_bearer(v->worker->runner, h);
 
 	if (code == CODE_OK && status == 0 && !open && v->match.route->needs != NEEDS_TOKEN_OR_OPEN)
 		code = check_caller(v, h);
@@ -359,6 +359,23 @@ static void on_request(void *ctx, struct http_exchange *x)
 		w->visit = v;
 	else
 		(void)visit_free(v);
+}
+
+void visit_stranger(struct worker *w, struct http_exchange *x)
+{
+	const struct http_head *h = http_exchange_head(x);
+	struct visit v = { .worker = w, .x = x };
+	unsigned status = path_find(routes, sizeof(routes) / sizeof(routes[0]), h->method,
+				    http_head_slice(h, h->path), &v.match);
+	enum code code = visit_bearer(w->runner, h);
+
+	http_exchange_last(x);
+	if (status == 0 && v.match.route->needs == NEEDS_NOTHING)
+		v.match.route->answer(&v);
+	else if (code != CODE_OK)
+		visit_refused(&v, code);
+	else
+		visit_fail(&v, 503, "busy", "too many wait for a worker");
 }
 
 static void on_body(void *ctx, struct http_exchange *x, struct str piece)

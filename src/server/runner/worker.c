@@ -82,7 +82,9 @@ static void on_accept(struct loop *l, void *ctx, uint32_t events)
 	(void)l;
 	(void)events;
 	for (size_t i = 0; i < w->runner->n_sockets[w->door] && w->conn < 0; i++) {
-		int fd = accept4(w->runner->sockets[w->door][i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = w->door == DOOR_TCP ? porter_take(w->runner)
+					     : accept4(w->runner->sockets[w->door][i], NULL, NULL,
+						       SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
 			continue; /* another was faster, or it has gone again */
@@ -146,7 +148,7 @@ static int open_all(struct worker *w, struct err *e)
 		.max_connections = 1,
 		.output_bytes = OUTPUT_BYTES,
 		.head_ms = w->door == DOOR_TCP ? 5000 : 10000,
-		/* The guard keeps its connections; a stranger who says nothing does not. */
+		/* The guard keeps its connections; whoever came over a port has few workers to share. */
 		.idle_ms = w->door == DOOR_TCP ? 5000 : 300000
 	};
 	struct loop_id ignored;

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door that is a TCP port: anybody on the host can connect to it, so no worker waits there. One process of its own takes every connection, and hands on
+ * those alone that have shown the runner's token in their first head. It only peeks: the worker reads all of it again, and believes nothing. Whoever has no token
+ * is answered here (/health, or 401), and the connection ends with the answer; whoever says nothing has one of a few places, for a few seconds, and the oldest
+ * makes room for the newest.
+ */
+#include "server/runner/runner.h"
+
+#include "backend/message.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	STRANGERS_MAX = 256, /* that have not said who they are */
+	STRANGER_MS = 5000,
+	KNOWN_MAX = 256, /* that have shown the token, and wait for a worker */
+	KNOWN_MS = 60000,
+	ANSWERED_MAX = 64, /* that read why they were turned away */
+	ACCEPT_ROUND = 32,
+	HEAD_ROOM = 16384 + 1, /* one more than the head may have: the parser says no then */
+	FIELDS = 64,
+	TICK_MS = 1000,
+};
+
+struct guest {
+	struct porter *porter;
+	struct guest *prev, *next; /* by age */
+	int fd;
+	struct loop_id source;
+	uint64_t until_ms;
+	bool known;
+};
+
+struct guests {
+	struct guest *first, *last;
+	unsigned n, max;
+};
+
+struct porter {
+	struct worker self; /* what visit.c needs of one: the runner, the loop, the server */
+	struct guests strangers, known;
+	struct loop_id to_workers;
+	bool waits_for_workers, stopping;
+	char bytes[HEAD_ROOM];
+};
+
+/* ---- the lists ---- */
+
+static void join(struct guests *l, struct guest *g)
+{
+	g->prev = l->last;
+	g->next = NULL;
+	*(l->last ? &l->last->next : &l->first) = g;
+	l->last = g;
+	l->n++;
+}
+
+static void part(struct guests *l, struct guest *g)
+{
+	*(g->prev ? &g->prev->next : &l->first) = g->next;
+	*(g->next ? &g->next->prev : &l->last) = g->prev;
+	l->n--;
+}
+
+static struct guests *list_of(struct guest *g)
+{
+	return g->known ? &g->porter->known : &g->porter->strangers;
+}
+
+/* The descriptor stays, for whoever is next to have it. */
+static int let_out(struct guest *g)
+{
+	int fd = g->fd;
+
+	part(list_of(g), g);
+	(void)loop_del(g->porter->self.loop, g->source);
+	free(g);
+	return fd;
+}
+
+static void send_away(struct guest *g)
+{
+	(void)fd_close(let_out(g));
+}
+
+static void send_away_late(struct guests *l, uint64_t now_ms)
+{
+	while (l->first && now_ms >= l->first->until_ms)
+		send_away(l->first);
+}
+
+/* ---- to the workers ---- */
+
+static void hand_over_all(struct porter *p);
+
+static void on_workers(struct loop *l, void *ctx, uint32_t events)
+{
+	(void)l;
+	(void)events;
+	hand_over_all(ctx);
+}
+
+static void wait_for_workers(struct porter *p, bool on)
+{
+	if (p->waits_for_workers == on)
+		return;
+	p->waits_for_workers = on;
+	if (!on)
+		(void)loop_del(p->self.loop, p->to_workers);
+	else if (loop_add_fd(p->self.loop, p->self.runner->handed[0], EPOLLOUT, on_workers, p,
+			     &p->to_workers) < 0)
+		p->waits_for_workers = false; /* the next tick tries again */
+}
+
+static void hand_over_all(struct porter *p)
+{
+	while (p->known.first) {
+		const struct message_fds one = { .v = { p->known.first->fd }, .n = 1 };
+		int r = message_send(p->self.runner->handed[0], STR("c"), STR(""), &one);
+
+		if (r == -EAGAIN) {
+			wait_for_workers(p, true);
+			return;
+		}
+		if (r < 0)
+			LOG(LOG_ERROR, "a connection could not be handed on", KV_I64("errno", -r));
+		send_away(p->known.first);
+	}
+	wait_for_workers(p, false);
+}
+
+/* ---- who it is ---- */
+
+enum look { LOOK_GONE = 0, LOOK_MORE, LOOK_STRANGER, LOOK_KNOWN };
+
+static enum look look_at(struct porter *p, int fd)
+{
+	ssize_t n = recv(fd, p->bytes, sizeof(p->bytes), MSG_PEEK | MSG_DONTWAIT);
+	struct http_field fields[FIELDS];
+	struct http_head h;
+	enum http_result r;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return LOOK_MORE;
+	if (n <= 0)
+		return LOOK_GONE;
+	http_head_init(&h, HTTP_REQUEST, HTTP_OTHER, NULL, fields, FIELDS);
+	r = http_head_parse(&h, (struct str){ .p = p->bytes, .n = (size_t)n });
+	if (r == HTTP_MORE)
+		return LOOK_MORE;
+	return r == HTTP_DONE && visit_bearer(p->self.runner, &h) == CODE_OK ? LOOK_KNOWN : LOOK_STRANGER;
+}
+
+static void on_guest(struct loop *l, void *ctx, uint32_t events)
+{
+	struct guest *g = ctx;
+	struct porter *p = g->porter;
+	enum look look = look_at(p, g->fd);
+
+	(void)l;
+	/* Half a head and no more to come. */
+	if (look == LOOK_MORE && events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		look = LOOK_GONE;
+	if (look == LOOK_MORE)
+		return;
+	if (look == LOOK_GONE) {
+		send_away(g);
+	} else if (look == LOOK_STRANGER || p->known.n == p->known.max) {
+		(void)http_server_adopt(p->self.server, let_out(g));
+	} else {
+		part(&p->strangers, g);
+		(void)loop_del(p->self.loop, g->source); /* what it says next is a worker's to hear */
+		g->known = true;
+		g->until_ms = clock_deadline(KNOWN_MS);
+		join(&p->known, g);
+		hand_over_all(p);
+	}
+}
+
+/* ---- accepting ---- */
+
+static void take_in(struct porter *p, int fd)
+{
+	const int on = 1;
+	struct guest *g = calloc(1, sizeof(*g));
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (!g) {
+		(void)fd_close(fd);
+		return;
+	}
+	if (p->strangers.n == p->strangers.max)
+		send_away(p->strangers.first);
+	*g = (struct guest){ .porter = p, .fd = fd, .until_ms = clock_deadline(STRANGER_MS) };
+	join(&p->strangers, g);
+	/* By edges: what was peeked at stays in the socket, and is no news. Whatever is there already is the first edge. */
+	if (loop_add_fd(p->self.loop, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, on_guest, g, &g->source) < 0)
+		send_away(g);
+	else
+		on_guest(p->self.loop, g, 0);
+}
+
+static void on_port(struct loop *l, void *ctx, uint32_t events)
+{
+	struct porter *p = ctx;
+	const struct runner *r = p->self.runner;
+
+	(void)l;
+	(void)events;
+	for (size_t i = 0; i < r->n_ports; i++)
+		for (int n = 0; n < ACCEPT_ROUND; n++) {
+			int fd = accept4(r->ports[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+			if (fd >= 0)
+				take_in(p, fd);
+			else if (errno == EMFILE || errno == ENFILE) {
+				if (p->strangers.first)
+					send_away(p->strangers.first);
+				break;
+			} else if (errno == EAGAIN)
+				break;
+		}
+}
+
+/* ---- those without a token ---- */
+
+static void on_request(void *ctx, struct http_exchange *x)
+{
+	struct porter *p = ctx;
+
+	visit_stranger(&p->self, x);
+}
+
+static const struct http_handler strangers_handler = { .request = on_request };
+
+/* ---- life ---- */
+
+static void on_stop(struct loop *l, void *ctx)
+{
+	struct porter *p = ctx;
+
+	p->stopping = true;
+	loop_stop(l, 0);
+}
+
+static int open_all(struct porter *p, struct err *e)
+{
+	const struct http_server_opts so = { .max_connections = ANSWERED_MAX,
+					     .output_bytes = 16384,
+					     .head_ms = STRANGER_MS,
+					     .idle_ms = STRANGER_MS,
+					     .body_ms = STRANGER_MS,
+					     .write_ms = STRANGER_MS };
+	struct loop_id ignored;
+	const struct runner *r = p->self.runner;
+	int n = loop_new(STRANGERS_MAX + KNOWN_MAX + 2 * ANSWERED_MAX + 32, &p->self.loop);
+
+	if (n >= 0)
+		n = loop_add_signal(p->self.loop, SIGTERM, on_stop, p, &ignored);
+	for (size_t i = 0; i < r->n_ports && n >= 0; i++)
+		n = loop_add_fd(p->self.loop, r->ports[i], EPOLLIN, on_port, p, &ignored);
+	if (n < 0)
+		return err_sys(e, -n, "event loop");
+	return http_server_new(p->self.loop, &so, &strangers_handler, p, &p->self.server, e);
+}
+
+static int serve(struct porter *p, struct err *e)
+{
+	while (!p->stopping) {
+		uint64_t now;
+		int r = loop_step(p->self.loop, clock_deadline(TICK_MS));
+
+		if (r < 0)
+			return err_sys(e, -r, "event loop");
+		now = clock_mono_ms();
+		send_away_late(&p->strangers, now);
+		send_away_late(&p->known, now);
+		hand_over_all(p);
+		if (getppid() != p->self.runner->parent)
+			return 0;
+	}
+	return 0;
+}
+
+int porter_take(const struct runner *r)
+{
+	struct message_fds fds = { 0 };
+	char byte;
+
+	if (message_take(r->handed[1], 0, &byte, sizeof(byte), NULL, 0, &fds) <= 0 || fds.n != 1) {
+		message_close(&fds);
+		return FD_NONE;
+	}
+	return fds.v[0];
+}
+
+_Noreturn void porter_run(struct runner *r)
+{
+	static struct porter p;
+	struct err e = { 0 };
+	int n;
+
+	p.self = (struct worker){ .runner = r, .door = DOOR_TCP, .conn = FD_NONE, .hangup = FD_NONE };
+	p.strangers.max = STRANGERS_MAX;
+	p.known.max = KNOWN_MAX;
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	n = open_all(&p, &e);
+	if (n >= 0)
+		n = serve(&p, &e);
+	if (n < 0)
+		LOG(LOG_ERROR, "the porter ends", KV_Z("why", e.msg));
+	_exit(n < 0 ? 1 : 0);
+}

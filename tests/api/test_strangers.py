@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A runner on a TCP port, and people on this host who can reach it and have no token: they cannot keep those who have one from being served."""
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import threading
+import time
+
+import pytest
+from guard_lab import wait_for
+from runner_lab import Connection, as_users
+from services_lab import Ordinary, children, free_port, running
+
+HEALTH = b"GET /health HTTP/1.1\r\nHost: r\r\n\r\n"
+FAST = 3  # seconds in which an honest caller has its answer, whatever the others do: sixteen workers that wait five seconds for each would take longer
+
+
+@pytest.fixture(scope="module", params=as_users())
+def s(request):
+    one = Ordinary(request.param)
+    one.runner_port = free_port()
+    one.config["serve"] = {"runner": f"127.0.0.1:{one.runner_port}"}
+    with running(one):
+        yield one
+
+
+def tcp(s, timeout=30):
+    return socket.create_connection(("127.0.0.1", s.runner_port), timeout=timeout)
+
+
+def speak(sock):
+    c = Connection.__new__(Connection)
+    c.s, c.f = sock, sock.makefile("rb")
+    return c
+
+
+@contextlib.contextmanager
+def crowd(s, n, what):
+    """Each has a connection at all times, and does `what` with it; whoever is turned away comes again at once."""
+    over = threading.Event()
+
+    def one():
+        while not over.is_set():
+            try:
+                with tcp(s, 1) as sock:
+                    what(sock, over)
+            except OSError:
+                time.sleep(0.005)
+
+    threads = [threading.Thread(target=one, daemon=True) for _ in range(n)]
+    for t in threads:
+        t.start()
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        over.set()
+        for t in threads:
+            t.join(30)
+
+
+def silent(sock, over):
+    while not over.is_set():
+        with contextlib.suppress(TimeoutError):
+            if not sock.recv(1):
+                return
+
+
+def half_a_head(sock, over):
+    sock.sendall(b"POST /run HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer wrong\r\n")
+    silent(sock, over)
+
+
+def by_the_byte(sock, over):
+    for byte in b"POST /run HTTP/1.1\r\nHost: r\r\nX: " + b"x" * 4000:
+        if over.is_set():
+            return
+        sock.sendall(bytes([byte]))
+        time.sleep(0.05)
+
+
+def asks_for_health(sock, over):
+    while not over.is_set():
+        sock.sendall(HEALTH)
+        if not sock.recv(4096):
+            return
+
+
+def endless_body(sock, over):
+    sock.sendall(b"POST /run HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer wrong\r\nContent-Length: 1000000\r\n\r\n")
+    while not over.is_set():
+        sock.sendall(b"x")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("what", [silent, half_a_head, by_the_byte, asks_for_health, endless_body])
+def test_strangers_at_the_port_do_not_keep_a_caller_waiting(s, what):
+    assert s.call("exec", {"command": ["echo", "before"]}).json["stdout"] == "before\n"
+    time.sleep(5.5)  # what the guard had kept open has ended: it has to come in through the crowd
+    with crowd(s, 60, what):
+        for _ in range(5):
+            began = time.monotonic()
+            got = s.call("exec", {"command": ["echo", "on"]})
+            assert got.status == 200 and got.json["stdout"] == "on\n", got
+            assert time.monotonic() - began < FAST
+            time.sleep(0.2)
+
+
+def test_one_who_says_nothing_is_let_go_after_a_few_seconds(s):
+    with tcp(s) as sock:
+        began = time.monotonic()
+        assert sock.recv(1) == b""
+        assert 3 < time.monotonic() - began < 10
+
+
+def test_the_oldest_stranger_makes_room_for_the_newest(s):
+    with contextlib.ExitStack() as stack:
+        all_ = [stack.enter_context(tcp(s)) for _ in range(300)]
+        began = time.monotonic()
+        assert all_[0].recv(1) == b"" and time.monotonic() - began < 2
+        all_[-1].sendall(HEALTH)
+        assert all_[-1].recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_stranger_is_answered_once_and_the_connection_ends(s):
+    with tcp(s) as sock:
+        sock.sendall(HEALTH + HEALTH)
+        c = speak(sock)
+        got = c.answer()
+        assert got.status == 200 and got.json["status"] == "ok" and got.fields["connection"] == "close"
+        assert c.f.read() == b"", "the second one would hold the place"
+    for head, status in ((b"GET /nothing HTTP/1.1\r\nHost: r\r\n\r\n", 401), (b"what?\r\n\r\n", 400),
+                         (b"GET /metrics HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer x\r\n\r\n", 401),
+                         (b"GET / HTTP/1.1\r\nHost: r\r\nX: " + b"x" * 20000 + b"\r\n\r\n", 431)):
+        with tcp(s) as sock:
+            sock.sendall(head)
+            assert int(sock.recv(4096).split()[1]) == status
+
+
+def test_a_porter_that_dies_is_there_again(s):
+    runner = s.service("creel-runner")
+    held = {pid for pid in children(runner) if listens(pid, s.runner_port)}
+    workers = {int(p) for p in pathlib.Path(f"/proc/{runner}/task/{runner}/children").read_text().split()}
+    porters = [p for p in workers if watches(p, s.runner_port)]
+    assert held and len(porters) == 1, (held, porters)
+    os.kill(porters[0], signal.SIGKILL)
+    wait_for("somebody answers again", lambda: answers(s), 10)
+    assert s.call("exec", {"command": ["echo", "again"]}).json["stdout"] == "again\n"
+    assert "the porter died" in s.said()
+
+
+def answers(s):
+    try:
+        with tcp(s, 2) as sock:
+            sock.sendall(HEALTH)
+            return sock.recv(4096).startswith(b"HTTP/1.1 200 ")
+    except OSError:
+        return False
+
+
+def inodes(port):
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return {r[9] for r in rows if r[3] == "0A" and int(r[1].split(":")[1], 16) == port}
+
+
+def fds(pid, port):
+    found = []
+    for f in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            if os.readlink(f) in {f"socket:[{i}]" for i in inodes(port)}:
+                found.append(int(f.name))
+    return found
+
+
+def listens(pid, port):
+    return bool(fds(pid, port))
+
+
+def watches(pid, port):
+    """It has the listening socket in an epoll."""
+    mine = fds(pid, port)
+    for f in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        with contextlib.suppress(OSError):
+            if any(line.startswith("tfd:") and int(line.split()[1]) in mine for line in f.read_text().splitlines()):
+                return True
+    return False
