@@ -67,6 +67,8 @@ struct audit_end {
 	const char *reason; /* "exited", "timeout", "killed", "lost" …: a literal */
 	int64_t exit;
 	uint64_t duration_ms, stdout_bytes, stderr_bytes, cpu_ms, peak_bytes;
+	struct str error,
+		why; /* of a call that could not be carried out: the word, and the reason for the operator */
 	bool truncated;
 	bool elevated;                /* it left the sandbox, or would have */
 	struct str approval;          /* which a person was asked for; empty = none */

@@ -188,6 +188,8 @@ int audit_finished(struct audit *a, const struct audit_end *end, struct err *e)
 	if (end->elevated)
 		jsonw_kbool(&r.w, "elevated", true);
 	put_field(&r, "approval", end->approval);
+	put_field(&r, "error", end->error);
+	put_field(&r, "why", end->why);
 	put_denials(&r, end);
 	code = record_append(&r, a, NULL, e);
 	if (code >= 0)

@@ -72,6 +72,12 @@ static void put_finished(struct buf *out, const struct value *record)
 
 	buf_printf(out, "of %" PRId64 ", %" PRId64 " ms", record_number(record, "decided"),
 		   record_number(record, "duration_ms"));
+	if (record_text(record, "error").n) {
+		buf_puts(out, "; ");
+		buf_put_visible(out, record_text(record, "error"));
+		buf_puts(out, ": ");
+		buf_put_visible(out, record_text(record, "why"));
+	}
 	for (size_t i = 0; denials && denials->kind == VALUE_ARR && i < denials->arr.n; i++) {
 		buf_puts(out, i ? ", " : "; ");
 		buf_put_visible(out, record_text(&denials->arr.v[i], "layer"));

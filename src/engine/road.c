@@ -152,8 +152,16 @@ static void record_end(struct trip *t)
 				 .approval = o->approval.id,
 				 .denials = o->denials,
 				 .n_denials = o->n_denials };
+	_cleanup_buf_ struct buf why = { 0 };
 	struct err ignored = { 0 };
 
+	if (o->status == CALL_ERROR) {
+		buf_init(&why, 65536);
+		buf_puts(&why, o->err.msg);
+		redact(&why, t->s->config, false);
+		end.error = str_z(o->error ? o->error : "");
+		end.why = buf_str(&why);
+	}
 	/* The call is over: a log that is full now is told by the next, which does not run. */
 	if (t->decided && t->g->audit)
 		(void)audit_finished(t->g->audit, &end, &ignored);

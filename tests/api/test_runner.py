@@ -218,7 +218,8 @@ def test_a_workspace_that_is_a_link_is_not_followed(lab):
     space.symlink_to(target)
     try:
         got = lab.run("file_write", {"path": "a", "content": "x"})
-        assert got.status == 500 and got.json == {"detail": "job_spawn_failed"}
+        assert (got.status, got.json["detail"], got.json["error"]) == (500, "job_spawn_failed", "sandbox_unavailable"), got
+        assert str(lab.home) not in got.json["message"]
         assert not list(target.iterdir())
     finally:
         space.unlink()

@@ -130,6 +130,8 @@ void say_json(struct visit *v, unsigned status, struct str json);
 void say_typed(struct visit *v, unsigned status, struct str type, struct str body);
 /* In the shape of the route: {"detail": text} or {"error": word, "message": text, "request_id"}. */
 void say_error(struct visit *v, unsigned status, const char *word, struct str text);
+/* 502 with S2's detail, and beside it what the runner said of its own reason. */
+void say_cause(struct visit *v, struct str detail, struct str word, struct str cause);
 void say_code(struct visit *v, const struct decision *d);
 void say_fault(struct visit *v, const struct wire_fault *f);
 void say_retry(struct visit *v, unsigned status, const char *word, struct str text, uint64_t seconds);

@@ -2,6 +2,7 @@
 /* What the guard answers to, and what it does with each. */
 #include "server/guard/guard.h"
 
+#include "base/log.h"
 #include "data/json.h"
 #include "policy/policy.h"
 #include "server/guard/openapi.h"
@@ -48,16 +49,36 @@ static bool check_pair(struct visit *v)
 
 /* ---- /run ---- */
 
+static struct str said(const struct value *v, const char *key)
+{
+	const struct value *t = value_get(v, str_z(key));
+
+	return t && t->kind == VALUE_STR ? t->s : (struct str){ 0 };
+}
+
+/* S2's words are the same whatever was wrong; the runner's own word and sentence stand beside them, and in the log. */
+static void run_refused(struct visit *v, const struct value *got)
+{
+	struct str word = said(got, "error"), cause = said(got, "message");
+
+	if (cause.n == 0)
+		cause = said(got, "detail");
+	LOG(LOG_WARN, "the runner could not do a call", KV_Z("request", v->id), KV_U64("status", v->status),
+	    KV_STR("error", word), KV_STR("why", cause));
+	say_cause(v, STR("tool-runner error"), word.n ? word : STR("runner_error"), cause);
+}
+
 /* S2 reads what the runner says before it passes it on; so do we. */
 static void run_answered(struct visit *v)
 {
 	const struct json_opts o = { .name = "runner", .max_depth = 8 };
-	struct value got;
+	struct value got = { 0 };
 	struct err e = { 0 };
+	bool is_object = json_parse(&v->arena, buf_str(&v->got), &o, &got, &e) >= 0 && got.kind == VALUE_OBJ;
 
 	if (v->status >= 400)
-		say_error(v, 502, "runner_error", STR("tool-runner error"));
-	else if (json_parse(&v->arena, buf_str(&v->got), &o, &got, &e) < 0 || got.kind != VALUE_OBJ)
+		run_refused(v, is_object ? &got : NULL);
+	else if (!is_object)
 		say_error(v, 502, "runner_error", STR("tool-runner invalid response"));
 	else
 		forward_pass_on(v);

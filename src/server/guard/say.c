@@ -4,10 +4,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/utf8.h"
+#include "server/cause.h"
 
 #include <stdio.h>
 
-enum { ERROR_MAX = 8192 };
+enum { ERROR_MAX = 8192, CAUSE_WORD_MAX = 64 };
 
 void say_done(struct visit *v, unsigned status)
 {
@@ -89,6 +91,24 @@ void say_error(struct visit *v, unsigned status, const char *word, struct str te
 
 	say_error_with(v, status, word, text, auth ? STR("WWW-Authenticate") : (struct str){ 0 },
 		       auth ? STR("Bearer") : (struct str){ 0 });
+}
+
+void say_cause(struct visit *v, struct str detail, struct str word, struct str cause)
+{
+	char room[1024];
+	struct buf body;
+	struct jsonw w;
+
+	buf_init_on(&body, ERROR_MAX, room, sizeof(room));
+	jsonw_init(&w, &body, 0);
+	jsonw_obj(&w);
+	jsonw_kstr(&w, "detail", detail);
+	jsonw_kstr(&w, "error", utf8_prefix(word, CAUSE_WORD_MAX));
+	jsonw_kstr(&w, "message", utf8_prefix(cause, CAUSE_MAX));
+	jsonw_kz(&w, "request_id", v->id);
+	jsonw_obj_end(&w);
+	say(v, 502, STR("application/json"), buf_str(&body), (struct str){ 0 }, (struct str){ 0 });
+	buf_done(&body);
 }
 
 void say_retry(struct visit *v, unsigned status, const char *word, struct str text, uint64_t seconds)

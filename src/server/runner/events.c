@@ -37,7 +37,7 @@ static void put_without_paths(struct buf *out, const struct value *v)
 	jsonw_init(&w, out, 0);
 	jsonw_obj(&w);
 	for (size_t i = 0; i < v->obj.n; i++) {
-		if (str_eq(v->obj.m[i].key, STR("workspace")))
+		if (str_eq(v->obj.m[i].key, STR("workspace")) || str_eq(v->obj.m[i].key, STR("why")))
 			continue;
 		jsonw_key(&w, v->obj.m[i].key);
 		json_write(&w, &v->obj.m[i].v);

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "data/json.h"
+#include "server/cause.h"
 #include "tools/tool.h"
 
 #include <stdio.h>
@@ -154,6 +155,25 @@ static void put_job(const struct visit *v, const struct job *j, const struct val
 	jsonw_obj_end(w);
 }
 
+/* S2's detail is what its callers know; beside it stands why, for whoever has to mend it. */
+static void answer_no_job(struct visit *v, const char *detail, const char *word, struct str why)
+{
+	_cleanup_buf_ struct buf out = { 0 }, cause = { 0 };
+	struct jsonw w;
+
+	buf_init(&cause, 2 * CAUSE_MAX);
+	cause_put(&cause, why);
+	buf_init(&out, 8192);
+	jsonw_init(&w, &out, 0);
+	jsonw_obj(&w);
+	jsonw_kz(&w, "detail", detail);
+	jsonw_kz(&w, "error", word);
+	jsonw_kstr(&w, "message", buf_str(&cause));
+	jsonw_kstr(&w, "request_id", v->id);
+	jsonw_obj_end(&w);
+	visit_json(v, 500, &out);
+}
+
 static void answer_job(struct visit *v, const struct call_result *r, const struct wire_call *c)
 {
 	const struct json_opts o = { .name = "result", .max_bytes = (size_t)64 << 20 };
@@ -171,12 +191,12 @@ static void answer_job(struct visit *v, const struct call_result *r, const struc
 		visit_refused(v, r->code);
 		return;
 	}
-	if (r->status == CALL_ERROR && call_status(r) == 503) {
-		visit_fail(v, 500, "job_spawn_failed", "job_spawn_failed");
+	if (json_parse(&v->arena, buf_str(&r->json), &o, &said, &e) < 0) {
+		answer_no_job(v, "invalid_job_output", "invalid_job_output", STR("the result is no JSON"));
 		return;
 	}
-	if (json_parse(&v->arena, buf_str(&r->json), &o, &said, &e) < 0) {
-		visit_fail(v, 500, "invalid_job_output", "invalid_job_output");
+	if (r->status == CALL_ERROR && call_status(r) == 503) {
+		answer_no_job(v, "job_spawn_failed", r->error, text_of(&said, "message"));
 		return;
 	}
 	judge(r, c, &j);
