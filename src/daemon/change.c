@@ -19,29 +19,41 @@
 
 /* ---- what the files are ---- */
 
-/* The same text means that nothing has changed. A file that is missing, or cannot be read, counts as that. */
+/* A file that is missing, or cannot be read, counts as that. Whose it is counts, too: a key that others can read is refused until it is not. */
+static void add_file(struct sha256 *all, struct str path)
+{
+	char name[SERVICE_PATH_MAX], *text = NULL;
+	struct stat st;
+	size_t n = 0;
+
+	sha256_add(all, path);
+	if (path.n == 0 || path.n >= sizeof(name))
+		return;
+	memcpy(name, path.p, path.n);
+	name[path.n] = '\0';
+	if (stat(name, &st) == 0 && fd_read_file(name, FILE_MAX, &text, &n) >= 0) {
+		const uint64_t owner[] = { st.st_uid, st.st_mode };
+
+		sha256_add(all, STR("\nthere\n"));
+		sha256_add(all, (struct str){ .p = (const char *)owner, .n = sizeof(owner) });
+		sha256_add(all, (struct str){ .p = text, .n = n });
+	}
+	if (text)
+		explicit_bzero(text, n); /* it may be a key */
+	free(text);
+}
+
+/* The same text means that nothing has changed. */
 static void look_at(const struct service *s, char out[static SHA256_HEX])
 {
 	unsigned char sum[SHA256_BYTES];
 	struct sha256 all;
 
 	sha256_init(&all);
-	for (size_t i = 0; i < s->config.n_imports; i++) {
-		struct str path = s->config.imports[i].path;
-		char name[SERVICE_PATH_MAX], *text = NULL;
-		size_t n = 0;
-
-		sha256_add(&all, path);
-		if (path.n >= sizeof(name))
-			continue;
-		memcpy(name, path.p, path.n);
-		name[path.n] = '\0';
-		if (fd_read_file(name, FILE_MAX, &text, &n) >= 0) {
-			sha256_add(&all, STR("\nthere\n"));
-			sha256_add(&all, (struct str){ .p = text, .n = n });
-		}
-		free(text);
-	}
+	for (size_t i = 0; i < s->config.n_imports; i++)
+		add_file(&all, s->config.imports[i].path);
+	add_file(&all, s->config.base.serve_tls_cert);
+	add_file(&all, s->config.base.serve_tls_key);
 	sha256_end(&all, sum);
 	hash_to_hex(sum, sizeof(sum), out);
 }
@@ -62,10 +74,7 @@ static void on_look(struct loop *l, void *ctx)
 	} else if (strcmp(now, p->settling) != 0) {
 		memcpy(p->settling, now, sizeof(now));
 	} else {
-		/* Whatever comes of it: the same bytes are not tried twice. */
-		memcpy(p->seen, now, sizeof(now));
-		p->settling[0] = '\0';
-		change_begin(p, "a configuration file has changed");
+		change_begin(p, "a configuration file, the certificate or its key has changed");
 	}
 }
 
@@ -100,7 +109,12 @@ static int read_again(struct parent *p, struct service **ret, struct err *e)
 	n->config = (struct config){ 0 };
 	arena_init(&n->arena, ARENA_BYTES);
 	n->diags.arena = &n->arena;
-	if (service_load(n, e) < 0 || sockets_check(n, e) < 0 || sockets_same(p, n, e) < 0) {
+	if (service_load(n, e) < 0) {
+		(void)drop(n);
+		return -1;
+	}
+	look_at(n, p->tried);
+	if (sockets_check(n, e) < 0 || sockets_same(p, n, e) < 0) {
 		(void)drop(n);
 		return -1;
 	}
@@ -134,6 +148,9 @@ void change_begin(struct parent *p, const char *why)
 		p->again = true;
 		return;
 	}
+	/* Whatever comes of it: the same bytes are not tried twice. */
+	look_at(p->s, p->seen);
+	p->settling[0] = '\0';
 	LOG(LOG_INFO, "reloading", KV_Z("why", why));
 	service_reloading(p->s);
 	if (read_again(p, &p->next, &e) < 0) {
@@ -179,7 +196,8 @@ void change_done(struct parent *p)
 	}
 	p->s = p->next;
 	p->next = NULL;
-	look_at(p->s, p->seen);
+	/* As they were when they were read: what was written since is news. */
+	memcpy(p->seen, p->tried, sizeof(p->seen));
 	(void)drop(old);
 	LOG(LOG_INFO, "reloaded");
 	tell_end(p, "serving");

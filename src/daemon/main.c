@@ -207,6 +207,7 @@ static int begin(struct parent *p, struct err *e)
 {
 	int r = choose(p, e);
 
+	p->s->tells_findings = true;
 	if (r >= 0)
 		r = service_load(p->s, e);
 	if (r >= 0)

@@ -64,7 +64,9 @@ struct parent {
 	struct service *next; /* a configuration that is being tried; NULL = none */
 	bool again;           /* asked to reload meanwhile */
 	struct loop_id deadline, look;
-	char seen[SHA256_HEX];     /* of all files, as they were when the configuration in force was read */
+	char seen
+		[SHA256_HEX]; /* of all files, as they were when the configuration in force was read, or another was tried */
+	char tried[SHA256_HEX];    /* of those of `next`, as they were when it was read */
 	char settling[SHA256_HEX]; /* as they were at the last look, when that was something else */
 };
 

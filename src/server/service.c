@@ -107,8 +107,10 @@ static void log_findings(const struct service *s, enum severity least)
 			continue;
 		buf_init(&text, 4096);
 		diag_put(&text, d);
-		LOG(d->severity == SEVERITY_ERROR ? LOG_ERROR : LOG_WARN, "configuration",
-		    KV_STR("finding", str_trim(buf_str(&text))));
+		LOG(d->severity == SEVERITY_ERROR ? LOG_ERROR
+		    : s->tells_findings           ? LOG_WARN
+						  : LOG_DEBUG,
+		    "configuration", KV_STR("finding", str_trim(buf_str(&text))));
 	}
 }
 

@@ -62,6 +62,7 @@ struct service {
 	struct facts facts;
 	struct config config;
 	struct diags diags;
+	bool tells_findings; /* the parent: who is started by it reads the same files, and tells of errors alone */
 
 	int state_fd, run_fd; /* directories; negative until service_open_dirs() */
 	char state_path[SERVICE_PATH_MAX], run_path[SERVICE_PATH_MAX]; /* without links */

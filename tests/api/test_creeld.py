@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parent of the services: it keeps their sockets, starts them again, and changes all of them or none."""
+import json
 import os
 import signal
 import socket
@@ -49,6 +50,25 @@ def test_a_changed_allowlist_counts_without_a_restart(guard):
     wait_for("there are three", lambda: health(guard)["allowed_pairs"] == 3)
     assert guard.p.pid == old and guard.p.poll() is None
     assert guard.stop() == 0
+
+
+def test_a_finding_of_the_configuration_is_told_once_at_the_start_and_once_at_a_reload():
+    s = Services("root", "all")
+    row = {"agent": "g-coder", "chat_id": "TG_CODER"}
+    try:
+        s.allowlist.write_text(json.dumps({"telegram": [row, "no object", {"agent": 5, "chat_id": "1"}]}))
+        s.start()
+        for told in ("telegram[1]: left out", "telegram[2]: left out"):
+            assert s.said().count(told) == 1, s.said()
+        os.kill(s.service("creel-guard"), signal.SIGKILL)
+        assert health(s)["allowed_pairs"] == 1
+        assert s.said().count("telegram[1]: left out") == 1, "nor when a service is started again"
+        s.allowlist.write_text(json.dumps({"telegram": ["no object", row]}))
+        wait_for("it is read again", lambda: "creeld: info reloaded" in s.said())
+        assert s.said().count("telegram[0]: left out") == 1 and s.said().count("telegram[1]: left out") == 1
+        assert s.stop() == 0
+    finally:
+        s.close()
 
 
 def test_sighup_with_a_broken_file_keeps_the_old_one_and_says_why(guard):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The guard behind TLS, with the clients that people have: curl, openssl, Python."""
+import contextlib
 import json
 import os
 import resource
@@ -307,6 +308,53 @@ def test_sighup_takes_a_new_certificate_or_keeps_the_old_one(secure):
     secure.cert = other
     assert secure.health().status == 200
     assert secure.stop() == 0
+
+
+def test_a_new_certificate_is_noticed_by_itself_and_a_pair_that_does_not_match_is_told_of_once(secure):
+    secure.start()
+    old, guard = shown(secure), secure.service("creel-guard")
+    with contextlib.closing(secure.cert.wrap(socket.create_connection(("127.0.0.1", secure.port)))) as kept:
+        other = Cert(secure.home, "new")
+        shutil.copy(other.cert, secure.cert.cert)  # and its key is still to come
+        wait_for("the pair is refused", lambda: "the configuration stays as it was" in secure.said())
+        assert f"'{secure.cert.key}' is not the key of the certificate in '{secure.cert.cert}'" in secure.said()
+        time.sleep(4)
+        assert shown(secure) == old and secure.service("creel-guard") == guard
+        assert secure.said().count("is not the key of the certificate in") == 1, "once"
+        kept.ask("GET", "/health")
+        assert kept.answer().status == 200, "who was connected is not cut off"
+    shutil.copy(other.key, secure.cert.key)
+    wait_for("the new one is shown", lambda: shown(secure) != old)
+    other.cert, other.key, secure.cert = secure.cert.cert, secure.cert.key, other
+    assert secure.health().status == 200
+    assert secure.stop() == 0
+
+
+def test_a_link_that_leads_to_a_renewed_certificate_is_noticed(secure):
+    """As certbot does it: the names stay, and what they lead to changes."""
+    first, second = secure.cert, Cert(secure.dir, "second", give=secure.give)
+    names = Cert.__new__(Cert)
+    names.cert, names.key = secure.dir / "live.crt", secure.dir / "live.key"
+
+    def lead(cert):
+        for name, target in ((names.cert, cert.cert), (names.key, cert.key)):
+            new = name.with_suffix(".new")
+            new.symlink_to(target)
+            new.rename(name)
+
+    lead(first)
+    secure.start(*names.options())
+    old = shown(secure)
+    lead(second)
+    wait_for("the new one is shown", lambda: shown(secure) != old)
+    second.key.chmod(0o644)  # others can read it: what serves goes on, and the fix is named
+    wait_for("it is told of", lambda: "so that others can read or change the key" in secure.said())
+    now = shown(secure)
+    time.sleep(3)
+    assert shown(secure) == now != old and secure.said().count("so that others can read or change the key") == 1
+    second.key.chmod(0o600)
+    wait_for("the mended one is taken", lambda: secure.said().count("creeld: info reloaded") >= 2)
+    assert shown(secure) == now and secure.stop() == 0
 
 
 def expired(s):

@@ -22,7 +22,8 @@ enum { MORE_WORKERS = 8, TCP_WORKERS = 16 };
 static void say(void *ctx, enum severity severity, struct str line)
 {
 	(void)ctx;
-	LOG(severity == SEVERITY_ERROR ? LOG_ERROR : LOG_WARN, "configuration", KV_STR("finding", line));
+	/* The parent has told of what is no error (service.h). */
+	LOG(severity == SEVERITY_ERROR ? LOG_ERROR : LOG_DEBUG, "configuration", KV_STR("finding", line));
 }
 
 /* What was for this process alone. */
