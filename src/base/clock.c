@@ -12,7 +12,7 @@ static struct timespec now(clockid_t clock)
 	struct timespec ts;
 	int r = clock_gettime(clock, &ts);
 
-	assert(r == 0); /* both clocks always exist */
+	assert(r == 0); /* these clocks always exist */
 	return ts;
 }
 
@@ -33,6 +33,13 @@ uint64_t clock_unix_ms(void)
 	struct timespec ts = now(CLOCK_REALTIME);
 
 	return ts.tv_sec < 0 ? 0 : (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+uint64_t clock_boot_ms(void)
+{
+	struct timespec ts = now(CLOCK_BOOTTIME);
+
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
 }
 
 uint64_t clock_deadline(uint64_t ms)

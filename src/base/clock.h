@@ -15,6 +15,8 @@
 uint64_t clock_mono_ns(void);
 uint64_t clock_mono_ms(void);
 uint64_t clock_unix_ms(void);
+uint64_t clock_boot_ms(
+	void); /* since the host was started, with the time that it slept; the same for all processes, and nobody sets it */
 
 /* The absolute deadline `ms` from now; CLOCK_NEVER stays CLOCK_NEVER, and nothing wraps. */
 uint64_t clock_deadline(uint64_t ms);

@@ -127,6 +127,7 @@ static int describe(struct wait *w, const struct decision *d, const struct value
 				      .created_ms = clock_unix_ms() };
 	approval_show(&q, w->a, &row->command, &row->arguments);
 	row->expires_ms = row->created_ms + d->eff.approval_timeout_s * 1000;
+	row->until_boot_ms = clock_boot_ms() + d->eff.approval_timeout_s * 1000;
 	return w->a->failed ? err_set(e, ERR_LIMIT, "out of memory") : reg_proc_self(&row->waiter, e);
 }
 
@@ -164,7 +165,8 @@ static int take_grant(struct wait *w, struct approval_end *ret, struct err *e)
 
 	w->note.what = "used";
 	if (r > 0)
-		r = registry_approval_use_grant(w->registry, w->row.call, w->a, &row, record, &w->note, e);
+		r = registry_approval_use_grant(w->registry, w->row.call, clock_unix_ms(), w->a, &row, record,
+						&w->note, e);
 	w->note.what = NULL;
 	if (r > 0)
 		*ret = (struct approval_end){ .state = APPROVAL_GRANTED,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/registry_approval.h"
 
+#include "base/clock.h"
 #include "engine/registry_priv.h"
 
 #include <assert.h>
-#include <time.h>
 
 #define ROW_ARENA ((size_t)8 << 20)
 #define BIT(s) (1u << (s))
@@ -51,14 +51,6 @@ static const struct col cols[] = {
 enum { N_COLS = sizeof(cols) / sizeof(cols[0]) };
 static_assert(sizeof(enum approval_kind) == sizeof(int) && sizeof(enum approval_state) == sizeof(int),
 	      "enums are read and written as int");
-
-static uint64_t boot_ms(void)
-{
-	struct timespec ts = { 0 };
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 /* ---- rows ---- */
 
@@ -341,7 +333,7 @@ static void change_row(struct reg_approval *row, const struct approval_change *c
 		row->answered_ms = c->now_ms;
 	if (c->for_ms) {
 		row->until_ms = c->now_ms + c->for_ms;
-		row->until_boot_ms = boot_ms() + c->for_ms;
+		row->until_boot_ms = clock_boot_ms() + c->for_ms;
 	}
 	row->used += c->uses;
 }
@@ -410,15 +402,18 @@ int registry_approval_change(struct registry *r, const struct approval_change *c
 
 struct granting {
 	struct str call;
+	uint64_t now_ms;
 	struct arena *a;
 	struct reg_approval *ret;
 	approval_record *record;
 	void *ctx;
 };
 
-static bool is_over(const struct reg_approval *row, const struct reg_proc *self)
+/* By both clocks, whichever is first: one that was set back gives nobody more time, and after the time that people were told nothing is allowed. */
+static bool is_over(const struct reg_approval *row, const struct reg_proc *self, uint64_t now_ms)
 {
-	return strcmp(row->waiter.boot, self->boot) != 0 || row->until_boot_ms <= boot_ms();
+	return strcmp(row->waiter.boot, self->boot) != 0 || row->until_boot_ms <= clock_boot_ms() ||
+	       row->until_ms <= now_ms;
 }
 
 static int do_use_grant(struct registry *r, void *ctx, struct err *e)
@@ -436,7 +431,7 @@ static int do_use_grant(struct registry *r, void *ctx, struct err *e)
 	reg_bind_text(st, 1, x->call);
 	code = take_rows(r, st, &q, e);
 	for (size_t i = 0; code == 0 && i < q.n; i++) {
-		if (is_over(&q.v[i], &self))
+		if (is_over(&q.v[i], &self, x->now_ms))
 			continue;
 		q.v[i].used++;
 		*x->ret = q.v[i];
@@ -453,10 +448,12 @@ int registry_approval_has_grant(struct registry *r, struct str call, struct err 
 	return code > 0 ? 1 : code;
 }
 
-int registry_approval_use_grant(struct registry *r, struct str call, struct arena *a,
+int registry_approval_use_grant(struct registry *r, struct str call, uint64_t now_ms, struct arena *a,
 				struct reg_approval *ret, approval_record *record, void *ctx, struct err *e)
 {
-	struct granting x = { .call = call, .a = a, .ret = ret, .record = record, .ctx = ctx };
+	struct granting x = {
+		.call = call, .now_ms = now_ms, .a = a, .ret = ret, .record = record, .ctx = ctx
+	};
 
 	return reg_run(r, true, do_use_grant, &x, e);
 }
@@ -474,12 +471,13 @@ static enum approval_state state_now(const struct reg_approval *row, const struc
 				     const struct reg_proc *self)
 {
 	if (row->state == APPROVAL_GRANTED)
-		return is_over(row, self) ? APPROVAL_EXPIRED : row->state;
+		return is_over(row, self, x->now_ms) ? APPROVAL_EXPIRED : row->state;
 	if (reg_proc_alive(&row->waiter) == REG_GONE)
 		return APPROVAL_WITHDRAWN;
-	/* Who waits ends it himself; this is for one who was stopped, or whom nobody can see from here. */
-	return row->state == APPROVAL_WAITING && row->expires_ms + 10000 <= x->now_ms ? APPROVAL_EXPIRED
-										      : row->state;
+	/* Who waits ends it himself, by a clock that does not jump; this is for one who was stopped, or whom nobody can see from here. */
+	return row->state == APPROVAL_WAITING && row->until_boot_ms + 10000 <= clock_boot_ms()
+		       ? APPROVAL_EXPIRED
+		       : row->state;
 }
 
 static int forget_oldest(struct registry *r, struct err *e)

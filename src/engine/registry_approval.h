@@ -40,8 +40,9 @@ struct reg_approval {
 	struct str command, arguments, workdir; /* for people: redacted, nothing invisible in it */
 	struct str by, reason;                  /* of the answer */
 	uint64_t created_ms, expires_ms, answered_ms, until_ms; /* Unix time; 0 = not */
-	uint64_t until_boot_ms; /* of a grant: what counts; no clock moves it */
-	uint64_t used;          /* times */
+	uint64_t
+		until_boot_ms; /* clock_boot_ms() at which a grant, or the wait for an answer, is over at the latest: no jump of the wall clock moves it */
+	uint64_t used;         /* times */
 	struct reg_proc waiter;
 };
 
@@ -70,8 +71,8 @@ int registry_approval_change(struct registry *r, const struct approval_change *c
 			     void *ctx, struct err *e);
 int registry_approval_has_grant(struct registry *r, struct str call,
 				struct err *e); /* 1 or 0; it may be over */
-/* A grant for exactly this call, used once more: 1, and *ret; 0 when there is none. */
-int registry_approval_use_grant(struct registry *r, struct str call, struct arena *a,
+/* A grant for exactly this call, used once more: 1, and *ret; 0 when there is none. It is over by the wall clock (now_ms) or by until_boot_ms, whichever is first. */
+int registry_approval_use_grant(struct registry *r, struct str call, uint64_t now_ms, struct arena *a,
 				struct reg_approval *ret, approval_record *record, void *ctx, struct err *e);
 /* Ends what is over and forgets the oldest of what has ended. */
 int registry_approval_sweep(struct registry *r, uint64_t now_ms, approval_record *record, void *ctx,

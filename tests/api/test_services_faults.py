@@ -13,12 +13,13 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 
 import pytest
 
 from guard_lab import BUILD, wait_for
 from runner_lab import as_users
-from services_lab import Ordinary, alive, audit, call_body, children, parent_of, running, still_there
+from services_lab import Ordinary, alive, audit, call_body, children, parent_of, running, still_there, stream
 
 CALLS, SESSIONS = 200, 10
 CONNECTIONS = 10000
@@ -238,6 +239,53 @@ def test_memory_of_guard_and_runner_is_flat_over_twenty_thousand_calls(user):
 
 
 # ---- a clock that jumps ----
+
+
+@pytest.mark.skipif(b"__asan_init" in (BUILD / "src/server/guard/creel-guard").read_bytes(), reason="a sanitizer has to be the first that is preloaded")
+@pytest.mark.parametrize("user", as_users())
+def test_a_clock_that_jumps_makes_no_approval_longer(user):
+    s = Ordinary(user, mode={"when": "off"}, tools={"exec": {"mode": "always"}}, approvals={"timeout_s": 3})
+    clock = s.dir / "clock"
+    clock.write_bytes(struct.pack("q", 0))
+    clock.chmod(0o644)
+    shared = mmap.mmap(os.open(clock, os.O_RDWR), 8)
+    s.env |= {"LD_PRELOAD": str(BUILD / "tests/tools/clockjump.so"), "CREEL_TEST_CLOCK": str(clock)}
+
+    def jump(seconds):
+        shared[:8] = struct.pack("q", seconds)
+
+    def asked(word, for_s=None, before=lambda: None):
+        """How it ended, and whether somebody was asked."""
+        waited = False
+        with stream(s, "POST", "/v1/calls", call_body(["echo", word])) as events:
+            for kind, data, _ in events:
+                if kind == "waiting":
+                    waited = True
+                    before()
+                    if for_s:
+                        assert s.ask("POST", f"/v1/approvals/{data['approval']['id']}", {"answer": "allow", "for_s": for_s}).status == 200
+                if kind == "result":
+                    return data.get("stdout"), waited
+        raise AssertionError("no result")
+
+    with running(s):
+        assert asked("hour", 3600) == ("hour\n", True) and asked("hour") == ("hour\n", False)
+        os.kill(s.service("creel-runner"), signal.SIGKILL)
+        wait_for("the runner is back", lambda: s.ask("GET", "/v1/tools").status == 200)
+        assert asked("hour") == ("hour\n", False), "it outlives the services"
+        jump(-7200)
+        assert asked("hour") == ("hour\n", False), "an hour is not over"
+        assert asked("short", 3) == ("short\n", True)
+        jump(-86400)
+        time.sleep(3.2)
+        assert asked("short") == (None, True), "three seconds are over, whatever the clock says"
+        jump(0)
+        assert asked("hour") == ("hour\n", False)
+        jump(3700)
+        assert asked("hour") == (None, True), "nor does it go on after the time that was said"
+        jump(0)
+        assert asked("late", 60, before=lambda: jump(86400)) == ("late\n", True), "who waits is not cut off"
+        assert s.stop() == 0
 
 
 @pytest.mark.skipif(b"__asan_init" in (BUILD / "src/server/guard/creel-guard").read_bytes(), reason="a sanitizer has to be the first that is preloaded")

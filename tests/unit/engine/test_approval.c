@@ -44,7 +44,8 @@ static struct reg_approval row_of(const char *id, const char *session)
 				      .call = STR("aa"),
 				      .command = STR("make"),
 				      .created_ms = 1000,
-				      .expires_ms = UINT32_MAX * UINT64_C(1000),
+				      .expires_ms = 2000,
+				      .until_boot_ms = clock_boot_ms() + 1000,
 				      .waiter = self() };
 }
 
@@ -184,7 +185,7 @@ TEST(whose_waiter_is_gone_is_withdrawn_and_a_grant_stays_until_its_time)
 					       .for_ms = 600000 };
 
 	dead.waiter = gone();
-	late.expires_ms = 2000;
+	late.until_boot_ms = 0; /* it should have ended when the host was started */
 	OK(registry_approval_add(r, &dead, record, &l, e));
 	OK(registry_approval_add(r, &late, record, &l, e));
 	add(r, "k3");
@@ -198,10 +199,12 @@ TEST(whose_waiter_is_gone_is_withdrawn_and_a_grant_stays_until_its_time)
 	for (int i = 1; i <= 2; i++) {
 		struct err bad = { 0 };
 
-		assert_int_equal(registry_approval_use_grant(r, STR("aa"), &a, &found, record, &l, &bad), 1);
+		assert_int_equal(
+			registry_approval_use_grant(r, STR("aa"), 1000, &a, &found, record, &l, &bad), 1);
 		assert_int_equal(found.used, i);
 		assert_int_equal(found.until_ms, 601000);
-		assert_int_equal(registry_approval_use_grant(r, STR("ab"), &a, &found, record, &l, &bad), 0);
+		assert_int_equal(
+			registry_approval_use_grant(r, STR("ab"), 1000, &a, &found, record, &l, &bad), 0);
 	}
 }
 
@@ -223,10 +226,55 @@ TEST(a_grant_that_is_over_covers_nothing)
 	add(r, "k3");
 	OK(registry_approval_change(r, &grant, record, &l, e));
 	usleep(5000);
-	assert_int_equal(registry_approval_use_grant(r, STR("aa"), &a, &found, record, &l, &bad), 0);
+	assert_int_equal(registry_approval_use_grant(r, STR("aa"), 1000, &a, &found, record, &l, &bad), 0);
 	OK(registry_approval_sweep(r, 0, record, &l, e));
 	assert_int_equal(l.last, APPROVAL_EXPIRED);
 	assert_int_equal(approval_state_of(r, "k3"), APPROVAL_EXPIRED);
+}
+
+TEST(a_grant_is_over_by_the_wall_clock_too_and_one_that_is_set_back_gives_no_more_time)
+{
+	static const struct {
+		uint64_t now_ms;
+		int covers;
+	} looks[] = {
+		{ 1000000, 1 }, { 1000000 + 3599999, 1 }, { 1000000 + 3600000, 0 }, { UINT64_MAX / 2, 0 },
+		{ 0, 1 }, /* a jump back: the other clock goes on */
+	};
+	SPOT(p);
+	REGISTRY(r, &p);
+	ARENA(a);
+	struct reg_approval found;
+	struct log l = { 0 };
+	struct approval_change grant = { .id = STR("k3"),
+					 .from = BIT(APPROVAL_WAITING),
+					 .to = APPROVAL_GRANTED,
+					 .by = STR("me"),
+					 .now_ms = 1000000,
+					 .for_ms = 3600000 };
+
+	add(r, "k3");
+	OK(registry_approval_change(r, &grant, record, &l, e));
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		struct err bad = { 0 };
+		int got = registry_approval_use_grant(r, STR("aa"), looks[i].now_ms, &a, &found, record, &l,
+						      &bad);
+
+		CHECK_CASE(got == looks[i].covers, "look %zu: %d", i, got);
+	}
+	OK(registry_approval_sweep(r, 1000000 + 3600000, record, &l, e));
+	assert_int_equal(approval_state_of(r, "k3"), APPROVAL_EXPIRED);
+}
+
+TEST(who_waits_is_not_ended_by_a_jump_of_the_wall_clock)
+{
+	SPOT(p);
+	REGISTRY(r, &p);
+	struct log l = { 0 };
+
+	add(r, "k3");
+	OK(registry_approval_sweep(r, UINT64_MAX / 2, record, &l, e));
+	assert_int_equal(approval_state_of(r, "k3"), APPROVAL_WAITING);
 }
 
 TEST(so_many_wait_and_no_more_and_the_oldest_that_ended_are_forgotten)
