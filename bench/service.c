@@ -276,16 +276,17 @@ static int parent_of(int pid, char name[static 64])
 	return parent;
 }
 
-static size_t pss_kib(int pid)
+/* From a file that can be read of a process that is not dumpable, too. */
+static size_t resident_kib(int pid)
 {
 	char path[64], line[256];
 	size_t kib = 0;
 	FILE *f;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Pss: %zu kB", &kib) == 1)
+		if (sscanf(line, "VmRSS: %zu kB", &kib) == 1)
 			break;
 	if (f)
 		(void)fclose(f);
@@ -305,7 +306,7 @@ static bool is_below(const struct service *s, int pid, char name[static 64])
 	return pid == s->parent;
 }
 
-size_t service_pss_kib(const struct service *s, const char *name)
+size_t service_resident_kib(const struct service *s, const char *name)
 {
 	DIR *d = opendir("/proc");
 	size_t sum = 0;
@@ -318,8 +319,10 @@ size_t service_pss_kib(const struct service *s, const char *name)
 		int pid = atoi(de->d_name);
 
 		if (pid > 0 && is_below(s, pid, its) && (!name || strncmp(its, name, strlen(name)) == 0))
-			sum += pss_kib(pid);
+			sum += resident_kib(pid);
 	}
 	(void)closedir(d);
+	if (sum == 0)
+		measure_fail("nobody can tell how much memory %s has", name ? name : "it");
 	return sum;
 }

@@ -29,5 +29,5 @@ char *service_request(const struct service *s, const char *path, const char *bod
 /* Sends it and reads the whole answer, whose body is returned until the next call; anything but 200 is a failure. */
 const char *service_ask(int fd, const char *request);
 
-/* PSS in KiB of every process of the services, or of those whose name begins with `name`. */
-size_t service_pss_kib(const struct service *s, const char *name);
+/* What is resident, in KiB, of every process of the services, or of those whose name begins with `name`: pages that they share count for each. */
+size_t service_resident_kib(const struct service *s, const char *name);

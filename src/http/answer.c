@@ -57,8 +57,8 @@ bool answer_flush(struct http_exchange *c)
 		c->wrote_ms = clock_mono_ms();
 	}
 	if (answer_waiting(c) == 0) {
-		/* Kept while it is small: the next answer needs one, too. */
-		if (c->out.cap > 4096)
+		/* Kept while it is small: the next answer needs one, too. Who has settled waits long for the next piece. */
+		if (c->out.cap > 4096 || c->settled)
 			buf_done(&c->out);
 		/* Only now is it the client's turn again. */
 		if (c->at_out > 0 && c->phase == CONN_HEAD)

@@ -26,10 +26,22 @@ static void set_idle(struct http_exchange *c, bool idle)
 	server_has_room(c->server);
 }
 
+/* Without memory for more, a head with as many as there is room for is still accepted. */
+static void size_fields(struct http_exchange *c, unsigned n)
+{
+	struct http_field *p = n == c->cap_fields ? NULL : reallocarray(c->fields, n, sizeof(*p));
+
+	if (!p)
+		return;
+	c->fields = p;
+	c->cap_fields = n;
+}
+
 static void begin_head(struct http_exchange *c)
 {
-	http_head_init(&c->head, HTTP_REQUEST, HTTP_OTHER, &c->server->opts.limits, c->fields,
-		       c->server->opts.max_fields);
+	c->settled = false;
+	size_fields(c, c->server->opts.max_fields);
+	http_head_init(&c->head, HTTP_REQUEST, HTTP_OTHER, &c->server->opts.limits, c->fields, c->cap_fields);
 	c->phase = CONN_HEAD;
 	c->since_ms = clock_mono_ms();
 	c->body_done = c->paused = c->chunked = c->no_body = c->keep = c->wants_room = c->sized = false;
@@ -67,6 +79,7 @@ int conn_new(struct http_server *s, int fd, const struct http_transport *via)
 		c->fields = calloc(s->opts.max_fields, sizeof(*c->fields));
 	if (!c || !c->fields)
 		goto fail;
+	c->cap_fields = s->opts.max_fields;
 	c->server = s;
 	c->fd = fd;
 	c->via = via;
@@ -221,7 +234,7 @@ static void shrink_in(struct http_exchange *c)
 		c->cap_in = 0;
 		return;
 	}
-	if (c->cap_in < 4096 || c->cap_in < 2 * cap)
+	if ((c->cap_in < 4096 && !c->settled) || c->cap_in < 2 * cap)
 		return;
 	p = realloc(c->in, cap);
 	if (!p)
@@ -229,6 +242,18 @@ static void shrink_in(struct http_exchange *c)
 	c->in = p;
 	c->cap_in = cap;
 	http_head_rebase(&c->head, p);
+}
+
+void http_exchange_settle(struct http_exchange *x)
+{
+	if (x->phase != CONN_EXCHANGE || !x->body_done)
+		return;
+	conn_enter(x);
+	x->settled = true;
+	shrink_in(x);
+	size_fields(x, x->head.n_fields ? x->head.n_fields : 1);
+	x->head.field = x->fields;
+	conn_leave(x);
 }
 
 /* Takes n bytes behind the head away; they have been handed on. */

@@ -75,6 +75,9 @@ void *http_exchange_get(const struct http_exchange *x);
 /* The connection ends with this answer, whatever the client would like. Before the answer begins. */
 void http_exchange_last(struct http_exchange *x);
 
+/* The answer may take days: of the request nothing but its head is kept, and no room for more. Its slices move. Nothing happens before the body is whole. */
+void http_exchange_settle(struct http_exchange *x);
+
 /* Stops reading the body, and goes on: for a handler that cannot keep up. */
 void http_exchange_pause(struct http_exchange *x, bool paused);
 

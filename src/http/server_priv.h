@@ -57,6 +57,8 @@ struct http_exchange {
 	char *in;
 	size_t n_in, cap_in, at_in;
 	struct http_field *fields;
+	unsigned cap_fields;
+	bool settled; /* as long as the exchange is */
 	struct http_head head;
 	struct http_body body;
 	bool body_done, paused;

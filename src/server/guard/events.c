@@ -99,6 +99,7 @@ static void begin(struct visit *v)
 		return;
 	}
 	v->streams = true;
+	http_exchange_settle(v->x);
 }
 
 static void give(struct visit *v, struct str event, uint64_t number)

@@ -375,6 +375,55 @@ TEST(an_answer_that_is_aborted_is_seen_not_to_be_whole)
 	assert_int_equal(s.n_gone, 0);
 }
 
+TEST(an_exchange_that_has_settled_keeps_its_head_and_the_next_one_has_room_again)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_close_ int fd = FD_NONE;
+	_cleanup_buf_ struct buf got, many;
+	struct str value;
+
+	serving_start(&s, &plain);
+	fd = serving_connect(&s, false);
+	buf_init(&got, 1 << 16);
+	buf_init(&many, 1 << 16);
+	buf_puts(&many, "GET /many HTTP/1.1\r\nHost: x\r\n");
+	for (int i = 0; i < 60; i++)
+		buf_printf(&many, "X-%d: %040d\r\n", i, i);
+	buf_puts(&many, "\r\n");
+	serving_send(&s, fd, STR("GET /hold HTTP/1.1\r\nHost: x\r\nX-Kept: yes\r\n\r\n"));
+	SERVING_UNTIL(&s, s.held);
+	serving_send(&s, fd, buf_str(&many)); /* comes while it is settled */
+	assert_int_equal(http_answer_begin(s.held, 200, NULL, 0), 0);
+	http_exchange_settle(s.held);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(http_head_one(http_exchange_head(s.held), STR("x-kept"), &value), 0);
+		CHECK_STR(value, STR("yes"));
+		assert_int_equal(http_answer_write(s.held, STR("piece")), 0);
+		assert_true(serving_read(&s, fd, &got, "piece", (size_t)i + 1));
+	}
+	http_answer_end(s.held);
+	assert_true(serving_read(&s, fd, &got, "\r\n\r\n/many", 1));
+}
+
+TEST(the_last_answer_ends_the_connection_whatever_waits_on_it)
+{
+	_cleanup_serving_ struct serving s;
+	_cleanup_close_ int fd = FD_NONE;
+	_cleanup_buf_ struct buf got;
+
+	serving_start(&s, &plain);
+	fd = serving_connect(&s, false);
+	buf_init(&got, 4096);
+	serving_send(&s, fd, STR(GET("/hold") GET("/next")));
+	SERVING_UNTIL(&s, s.held);
+	http_exchange_last(s.held);
+	assert_int_equal(http_answer(s.held, 200, NULL, 0, STR("last")), 0);
+	assert_false(serving_read(&s, fd, &got, NULL, 0));
+	CHECK_STR(buf_str(&got),
+		  STR("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nlast"));
+	assert_int_equal(s.n_requests, 1);
+}
+
 TEST(after_an_upgrade_bytes_go_both_ways)
 {
 	static const struct http_answer_field upgrade = { STR("Upgrade"), STR("test") };
