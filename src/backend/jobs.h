@@ -4,6 +4,9 @@
  * streams, takes all that they write, and holds a bounded log of it, so that one that writes much is never held up, and none is
  * lost because its starter went.
  *
+ * Several who do not know each other may share a box: a process belongs to whom the box was told of when it was started (jobs_owner), and for
+ * others it is not there, neither in a list nor by its name. jobs_any is for who looks after all of them.
+ *
  * struct box has a pointer to these where they can be had; it is NULL for a box that ends with this process. Each of them waits for
  * its answer, some seconds at most; box events that come meanwhile are kept for next().
  */

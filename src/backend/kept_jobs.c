@@ -9,9 +9,15 @@ static int bad_answer(struct err *e)
 	return err_set(e, ERR_PROTO, "the keeper said what is no answer");
 }
 
-static int name_job(struct str id, struct keeper_request *h, struct err *e)
+static uint64_t seen_by(const struct box *b)
+{
+	return b->jobs_any ? 0 : b->jobs_owner;
+}
+
+static int name_job(const struct box *b, struct str id, struct keeper_request *h, struct err *e)
 {
 	h->job = keeper_job_number(id);
+	h->owner = seen_by(b);
 	if (!h->job)
 		return err_set(e, ERR_NOTFOUND, "there is no process '" STR_FMT "'", STR_ARG(id));
 	return 0;
@@ -33,7 +39,7 @@ static int ask_named(struct box *b, struct str id, struct keeper_request *h, str
 		     struct jobs_info *ret, struct err *e)
 {
 	struct jobs_info unused;
-	int r = name_job(id, h, e);
+	int r = name_job(b, id, h, e);
 
 	return r < 0 ? r : ask_one(b, h, body, NO_FDS, ret ? ret : &unused, e);
 }
@@ -41,7 +47,7 @@ static int ask_named(struct box *b, struct str id, struct keeper_request *h, str
 static int jobs_start(struct box *b, const struct box_call *call, struct str text, struct jobs_info *ret,
 		      struct err *e)
 {
-	struct keeper_request h = { .msg = KEEPER_JOB_START };
+	struct keeper_request h = { .msg = KEEPER_JOB_START, .owner = b->jobs_owner };
 	struct buf body;
 	int r;
 
@@ -61,7 +67,7 @@ static int jobs_start(struct box *b, const struct box_call *call, struct str tex
 
 static int jobs_list(struct box *b, struct jobs_info *ret, size_t max, size_t *ret_n, struct err *e)
 {
-	struct keeper_request h = { .msg = KEEPER_JOB_LIST };
+	struct keeper_request h = { .msg = KEEPER_JOB_LIST, .owner = seen_by(b) };
 	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
 	int r = kept_ask(kept_of(b), &h, STR(""), NO_FDS, 0, &m, e);
 	size_t n = 0;
@@ -88,7 +94,7 @@ static int jobs_poll(struct box *b, struct str id, uint64_t wait_ms, char *out[s
 				    .size = size < JOBS_READ_MAX ? size : JOBS_READ_MAX,
 				    .wait_ms = wait_ms < JOBS_WAIT_MAX_MS ? wait_ms : JOBS_WAIT_MAX_MS };
 	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
-	int r = name_job(id, &h, e);
+	int r = name_job(b, id, &h, e);
 
 	if (r >= 0)
 		r = kept_ask(kept_of(b), &h, STR(""), NO_FDS, h.wait_ms, &m, e);
@@ -108,7 +114,7 @@ static int jobs_log(struct box *b, struct str id, enum jobs_stream stream, uint6
 				    .at = at,
 				    .size = size < JOBS_READ_MAX ? size : JOBS_READ_MAX };
 	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
-	int r = name_job(id, &h, e);
+	int r = name_job(b, id, &h, e);
 
 	if (r >= 0)
 		r = kept_ask(kept_of(b), &h, STR(""), NO_FDS, 0, &m, e);
@@ -145,7 +151,9 @@ static int jobs_remove(struct box *b, struct str id, struct err *e)
 
 static int jobs_adopt(struct box *b, const struct jobs_adopt *what, struct jobs_info *ret, struct err *e)
 {
-	struct keeper_request h = { .msg = KEEPER_JOB_ADOPT, .wait_ms = what->started_ms };
+	struct keeper_request h = { .msg = KEEPER_JOB_ADOPT,
+				    .wait_ms = what->started_ms,
+				    .owner = b->jobs_owner };
 	const struct keeper_end end = keeper_put_end(&what->end);
 	struct message_fds fds = { .n = 0 };
 	char room[sizeof(end) + JOBS_TEXT_MAX];

@@ -51,6 +51,8 @@ static bool head_valid(const struct keeper_request *h)
 		return false;
 	if (h->signal < 0 || h->signal > SIGNAL_MAX || (h->signal && !rules[h->msg].signal))
 		return false;
+	if (h->owner && h->msg < KEEPER_JOB_START)
+		return false;
 	return h->stream < JOBS_STREAMS_ && (h->job != 0) == rules[h->msg].job && h->size <= JOBS_READ_MAX &&
 	       (h->msg == KEEPER_JOB_ADOPT || h->wait_ms <= JOBS_WAIT_MAX_MS);
 }

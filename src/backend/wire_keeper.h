@@ -11,7 +11,7 @@
 
 #include "backend/jobs.h"
 
-#define KEEPER_VERSION 1u
+#define KEEPER_VERSION 2u
 #define KEEPER_INLINE_MAX 16384u   /* of a body in a message */
 #define KEEPER_BODY_MAX (8u << 20) /* of any */
 #define KEEPER_ARGS_MAX 65536u
@@ -65,6 +65,8 @@ struct keeper_request {
 	uint64_t deadline_ms, grace_ms, open_files, file_bytes;
 	uint32_t job, stream;
 	uint64_t at, size, wait_ms; /* wait_ms: of a poll; of ADOPT when it was started */
+	uint64_t
+		owner; /* of a job that is started or adopted; of all other questions about jobs: of whose alone, 0 = of all */
 };
 
 struct keeper_end {

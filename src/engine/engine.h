@@ -112,6 +112,7 @@ struct call_opts {
 	struct str request_id; /* empty = one is made */
 	uint64_t timeout_s;    /* 0 = as configured */
 	int cancel_fd;         /* negative = none */
+	bool all_processes; /* `process` is told of those of all sessions that share the sandbox, not of its own alone */
 	int (*output)(void *ctx, int stream, struct str bytes);
 	void (*warn)(void *ctx, const char *text); /* before it runs; NULL = nobody wants to know */
 	void (*allowed)(void *ctx); /* it was decided and recorded, and is about to run; the same */

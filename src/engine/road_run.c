@@ -50,11 +50,37 @@ static struct str start_dir(const struct trip *t)
 	return below.n ? arena_printf(t->a, "%.*s/%.*s", (int)work.n, work.p, (int)below.n, below.p) : work;
 }
 
+/* Never 0: that is everybody. */
+static uint64_t owner_of(struct str session_key)
+{
+	unsigned char sum[SHA256_BYTES];
+	struct sha256 c;
+	uint64_t n;
+
+	sha256_init(&c);
+	sha256_add(&c, session_key);
+	sha256_end(&c, sum);
+	memcpy(&n, sum, sizeof(n));
+	return n ? n : 1;
+}
+
+/* A sandbox may be shared by many sessions; what one of them has started is not there for the others. */
+static void set_owner(const struct trip *t)
+{
+	struct box *b = t->s->box;
+
+	if (!b)
+		return;
+	b->jobs_owner = owner_of(t->d->who.session_key);
+	b->jobs_any = t->o->all_processes && str_eq(t->d->tool.name, STR("process"));
+}
+
 static void fill_programs(struct trip *t)
 {
 	const struct decision *d = t->d;
 	struct tool_programs *p = &t->programs;
 
+	set_owner(t);
 	p->box = t->s->box;
 	p->memory = &t->g->memory;
 	p->argv = d->tool.argv;

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-struct job *job_new(struct keeper *k)
+struct job *job_new(struct keeper *k, uint64_t owner)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
@@ -13,6 +13,7 @@ struct job *job_new(struct keeper *k)
 		return NULL;
 	j->k = k;
 	j->number = ++k->last_job;
+	j->owner = owner;
 	j->in = FD_NONE;
 	for (unsigned s = 0; s < JOBS_STREAMS_; s++) {
 		j->out[s] = FD_NONE;
@@ -39,10 +40,10 @@ void job_set_text(struct job *j, struct str text)
 	j->info.text[n] = '\0';
 }
 
-struct job *job_find(struct keeper *k, uint32_t number)
+struct job *job_find(struct keeper *k, uint32_t number, uint64_t owner)
 {
 	for (struct job *j = k->jobs; j; j = j->next)
-		if (j->number == number && j->known)
+		if (j->number == number && job_is_for(j, owner))
 			return j;
 	return NULL;
 }

@@ -173,7 +173,7 @@ static void take_list(struct asking *a)
 
 	buf_init(&b, ANSWER_MAX);
 	for (struct job *j = a->k->jobs; j; j = j->next)
-		if (j->known)
+		if (job_is_for(j, a->h->owner))
 			put_job(&b, j);
 	reply_parts(a->c, a->h->msg, a->h->id, &b, STR(""));
 }
@@ -202,7 +202,7 @@ static int adopt(struct asking *a, struct job *j, struct err *e)
 
 static void take_adopt(struct asking *a)
 {
-	struct job *j = job_new(a->k);
+	struct job *j = job_new(a->k, a->h->owner);
 	struct err e = { 0 };
 	int r;
 
@@ -226,7 +226,7 @@ static void take_adopt(struct asking *a)
 
 void job_request(struct asking *a)
 {
-	struct job *j = a->h->job ? job_find(a->k, a->h->job) : NULL;
+	struct job *j = a->h->job ? job_find(a->k, a->h->job, a->h->owner) : NULL;
 	struct err e;
 
 	if (a->h->msg == KEEPER_JOB_LIST)

@@ -106,7 +106,8 @@ struct job_log {
 struct job {
 	struct keeper *k;
 	uint32_t number;
-	uint64_t call; /* of the box */
+	uint64_t owner; /* as its client said it */
+	uint64_t call;  /* of the box */
 	struct jobs_info info;
 	int in, out[JOBS_STREAMS_]; /* of a terminal both are the same */
 	struct loop_id in_source, out_source[JOBS_STREAMS_];
@@ -124,10 +125,15 @@ void job_pty(struct job *j, int fd);
 void job_failed(struct job *j, const struct err *e);
 void job_ended(struct job *j, const struct box_end *end);
 void jobs_done(struct keeper *k);
-struct job *job_new(struct keeper *k);
+struct job *job_new(struct keeper *k, uint64_t owner);
 /* With its logs; whoever waits for it is told. */
 void job_free(struct job *j);
-struct job *job_find(struct keeper *k, uint32_t number);
+/* Whether it is there for this one; 0 = for who looks after all. */
+static inline bool job_is_for(const struct job *j, uint64_t owner)
+{
+	return j->known && (owner == 0 || j->owner == owner);
+}
+struct job *job_find(struct keeper *k, uint32_t number, uint64_t owner);
 /* Room for one more that has ended: the oldest goes. */
 void jobs_trim(struct keeper *k);
 void job_set_text(struct job *j, struct str text);

@@ -220,7 +220,7 @@ static void take_job_start(struct asking *a)
 		r = err_set(&e, ERR_LIMIT, "%d background processes run in this sandbox already",
 			    JOBS_LIVE_MAX);
 	if (r >= 0) {
-		j = job_new(a->k);
+		j = job_new(a->k, a->h->owner);
 		r = j ? 0 : err_sys(&e, ENOMEM, "start a background process");
 	}
 	if (r >= 0) {

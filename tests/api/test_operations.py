@@ -107,6 +107,47 @@ def test_processes_of_a_session_are_listed_and_ended_through_both_services(ordin
     assert ordinary.ask("GET", "/v1/processes" + where, token=other).status == 403
 
 
+@pytest.mark.parametrize("user", as_users())
+def test_two_chats_in_one_sandbox_have_background_processes_of_their_own(user):
+    pairs = [CODER, (CODER[0], "TG_OTHER")]
+    s = Ordinary(user, identity={"pairs": [{"channel": "telegram", "agent": a, "chat_id": c} for a, c in pairs]}, backend={"scope": "agent"})
+    with running(s):
+        everybody = s.new_token("--pairs", "*")
+        tokens = [s.new_token("--pairs", ":".join(pair)) for pair in pairs]
+
+        def call(chat, tool, args, token=None):
+            body = {"agent": CODER[0], "scope": {"type": "telegram", "chat_id": pairs[chat][1]}, "tool": tool, "args": args}
+            return s.ask("POST", "/v1/calls", body, token or tokens[chat])
+
+        def listed(chat, token=None):
+            got = s.ask("GET", f"/v1/processes?agent={CODER[0]}&type=telegram&chat_id={pairs[chat][1]}", token=token or tokens[chat])
+            assert got.status == 200, got
+            return {row["sessionId"] for row in got.json["sessions"]}
+
+        marks = [f"own-{s.port}-{chat}" for chat in (0, 1)]
+        ids = [call(chat, "exec", {"command": sleeper(marks[chat]), "background": True}).json["sessionId"] for chat in (0, 1)]
+        seen = [call(chat, "exec", {"command": ["readlink", "/proc/self/ns/pid"]}).json["stdout"] for chat in (0, 1)]
+        assert ids[0] != ids[1] and seen[0] == seen[1], "it is one sandbox"
+        for chat in (0, 1):
+            assert listed(chat) == listed(chat, everybody) == {ids[chat]}
+            for action in ("poll", "log", "write", "submit", "send-keys", "paste", "signal", "kill", "clear", "remove"):
+                args = {"action": action, "sessionId": ids[1 - chat], "data": "x", "text": "x", "keys": ["Enter"], "signal": "KILL"}
+                allowed = {"write": ("data",), "submit": ("data",), "send-keys": ("keys",), "paste": ("text",), "signal": ("signal",)}.get(action, ())
+                got = call(chat, "process", {k: v for k, v in args.items() if k in ("action", "sessionId", *allowed)})
+                assert not got.json["ok"] and "there is no process" in got.json["message"], (action, got)
+            where = f"?agent={CODER[0]}&type=telegram&chat_id={pairs[chat][1]}"
+            assert not s.ask("POST", f"/v1/processes/{ids[1 - chat]}/kill{where}", token=tokens[chat]).json["ok"]
+            assert alive(marks[1 - chat])
+        assert listed(0, s.token) == listed(1, s.token) == set(ids), "an administrator looks after all"
+        assert call(0, "code_exec", {"language": "python", "code": "secret = 42"}).json["ok"]
+        got = call(1, "code_exec", {"language": "python", "code": "print('secret' in globals())"})
+        assert got.json["stdout"] == "False\n", got
+        where = f"?agent={CODER[0]}&type=telegram&chat_id={pairs[0][1]}"
+        assert s.ask("POST", f"/v1/processes/{ids[1]}/kill{where}").json["ok"] and not alive(marks[1])
+        assert s.ask("POST", f"/v1/processes/{ids[0]}/kill{where}", token=tokens[0]).json["ok"] and not alive(marks[0])
+        assert s.stop() == 0
+
+
 # ---- numbers ----
 
 

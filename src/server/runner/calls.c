@@ -259,6 +259,7 @@ int call_run(struct visit *v, struct errand_call *c, struct call_result *ret, st
 		return r;
 	c->opts.request_id = v->id;
 	c->opts.cancel_fd = w->hangup;
+	c->opts.all_processes = v->caller.admin;
 	__atomic_store_n(&w->slot->in_call, 1, __ATOMIC_RELAXED);
 	r = session_call(s, &c->opts, ret, e);
 	__atomic_store_n(&w->slot->in_call, 0, __ATOMIC_RELAXED);

@@ -98,6 +98,56 @@ WITH_KEEPER(jobs_outlive_who_started_them)
 	MUST(strcmp(start(d, "exit 0").id, "p2") == 0);
 }
 
+static void must_not_be_there(struct den *d, const char *id)
+{
+	char room[16], *out[JOBS_STREAMS_] = { room, room };
+	struct jobs_part part[JOBS_STREAMS_];
+	struct box *b = d->box;
+	struct jobs_info i;
+	struct err e = { 0 };
+
+	MUST(b->jobs->info(b, str_z(id), &i, &e) < 0 && e.kind == ERR_NOTFOUND);
+	MUST(b->jobs->poll(b, str_z(id), 0, out, sizeof(room), part, &i, &e) < 0 && e.kind == ERR_NOTFOUND);
+	MUST(b->jobs->log(b, str_z(id), JOBS_OUT, 0, room, sizeof(room), part, &e) < 0);
+	MUST(b->jobs->write(b, str_z(id), STR("x"), true, &e) < 0 && e.kind == ERR_NOTFOUND);
+	MUST(b->jobs->signal(b, str_z(id), SIGKILL, &e) < 0 && e.kind == ERR_NOTFOUND);
+	MUST(b->jobs->kill(b, str_z(id), &i, &e) < 0 && e.kind == ERR_NOTFOUND);
+	MUST(b->jobs->remove(b, str_z(id), &e) < 0 && e.kind == ERR_NOTFOUND);
+}
+
+static size_t count(struct den *d)
+{
+	struct jobs_info all[8];
+	struct err e = { 0 };
+	size_t n = 0;
+
+	if (d->box->jobs->list(d->box, all, 8, &n, &e) < 0)
+		fail_with("list", &e);
+	return n;
+}
+
+WITH_KEEPER(jobs_are_there_for_whose_they_are_and_for_who_looks_after_all)
+{
+	struct jobs_info mine, theirs;
+
+	d->box->jobs_owner = 1;
+	mine = start(d, "echo mine; sleep 1000");
+	reconnect(d);
+	d->box->jobs_owner = 2;
+	theirs = start(d, "sleep 1000");
+	MUST(strcmp(mine.id, theirs.id) != 0 && count(d) == 1);
+	must_not_be_there(d, mine.id);
+	d->box->jobs_owner = 1;
+	MUST(count(d) == 1 && info(d, mine.id).running);
+	must_not_be_there(d, theirs.id);
+	d->box->jobs_any = true;
+	MUST(count(d) == 2 && info(d, theirs.id).running && info(d, mine.id).running);
+	/* What it starts is its own all the same. */
+	mine = start(d, "sleep 1000");
+	d->box->jobs_any = false;
+	MUST(count(d) == 2 && info(d, mine.id).running);
+}
+
 WITH_KEEPER(polls_tell_what_is_new)
 {
 	struct polled *p;
