@@ -139,6 +139,35 @@ def test_a_stranger_is_answered_once_and_the_connection_ends(s):
             assert int(sock.recv(4096).split()[1]) == status
 
 
+def test_a_token_that_comes_in_drops_is_seen(s):
+    token = (s.state / "runner.token").read_text().strip()
+    head = f"GET /v1/tools HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer {token}\r\nX-Creel-Token: {s.token}\r\n\r\n".encode()
+    with tcp(s) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in head:
+            sock.sendall(bytes([byte]))
+        c = speak(sock)
+        assert c.answer().status == 200
+        sock.sendall(head + head)  # and it stays, with a worker
+        assert c.answer().status == 200 and c.answer().status == 200
+
+
+def test_who_has_connected_before_a_reload_still_gets_an_answer(s):
+    token = (s.state / "runner.token").read_text().strip()
+    head = f"GET /v1/tools HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer {token}\r\nX-Creel-Token: {s.token}\r\n\r\n".encode()
+    for _ in range(3):
+        before = s.said().count("creeld: info reloaded")
+        with tcp(s) as sock:
+            sock.sendall(head[:-2])
+            time.sleep(0.2)  # it was accepted, and looked at
+            s.p.send_signal(signal.SIGHUP)
+            wait_for("the reload", lambda n=before: s.said().count("creeld: info reloaded") > n)
+            time.sleep(0.2)
+            sock.sendall(head[-2:])
+            assert speak(sock).answer().status == 200
+        assert s.call("exec", {"command": ["echo", "on"]}).json["stdout"] == "on\n"
+
+
 def test_a_porter_that_dies_is_there_again(s):
     runner = s.service("creel-runner")
     held = {pid for pid in children(runner) if listens(pid, s.runner_port)}

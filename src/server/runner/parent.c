@@ -168,11 +168,20 @@ static int64_t how(int status)
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static void signal_door(const struct parent *p, enum door door, int signo)
+{
+	for (unsigned i = 0; i < SLOTS_MAX; i++)
+		if (p->r->slots[i].door == (uint32_t)door)
+			signal_slot(&p->r->slots[i], signo);
+}
+
 static void porter_ended(struct parent *p, int status)
 {
 	p->porter = 0;
-	if (p->stopping)
+	if (p->stopping) {
+		signal_door(p, DOOR_TCP, SIGTERM);
 		return;
+	}
 	LOG(LOG_ERROR, "the porter died", KV_I64("status", how(status)));
 	p->rest_until_ms = clock_deadline(REST_MS / 10);
 	(void)loop_mod_timer(p->loop, p->timer, p->rest_until_ms);
@@ -273,7 +282,13 @@ static void on_stop(struct loop *l, void *ctx)
 	p->stopping = true;
 	if (p->told)
 		p->told(p->ctx);
-	signal_all(p, SIGTERM);
+	/* Those who take connections from the porter go when he has handed over the last. */
+	if (p->porter > 0) {
+		signal_door(p, DOOR_UNIX, SIGTERM);
+		(void)kill(p->porter, SIGTERM);
+	} else {
+		signal_all(p, SIGTERM);
+	}
 	(void)loop_add_timer(l, clock_deadline(p->r->drain_ms), on_deadline, p, &p->timer);
 	if (!any_left(p))
 		loop_stop(l, 0);

@@ -12,10 +12,13 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,6 +33,9 @@ enum {
 	HEAD_ROOM = 16384 + 1, /* one more than the head may have: the parser says no then */
 	FIELDS = 64,
 	TICK_MS = 1000,
+	LAST_MS = 2000, /* for those who have just come when we are told to end */
+	LAST_LOOK_MS = 5,
+	FULL_MS = 20, /* when there is no descriptor left, and nobody to send away */
 };
 
 struct guest {
@@ -49,8 +55,9 @@ struct guests {
 struct porter {
 	struct worker self; /* what visit.c needs of one: the runner, the loop, the server */
 	struct guests strangers, known;
-	struct loop_id to_workers;
-	bool waits_for_workers, stopping;
+	struct loop_id to_workers, accepting[DOOR_SOCKETS_MAX];
+	bool waits_for_workers;
+	uint64_t stop_ms; /* by when it ends; CLOCK_NEVER: not told to */
 	char bytes[HEAD_ROOM];
 };
 
@@ -223,9 +230,11 @@ static void on_port(struct loop *l, void *ctx, uint32_t events)
 
 			if (fd >= 0)
 				take_in(p, fd);
-			else if (errno == EMFILE || errno == ENFILE) {
+			else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 				if (p->strangers.first)
 					send_away(p->strangers.first);
+				else
+					(void)poll(NULL, 0, FULL_MS);
 				break;
 			} else if (errno == EAGAIN)
 				break;
@@ -245,12 +254,27 @@ static const struct http_handler strangers_handler = { .request = on_request };
 
 /* ---- life ---- */
 
+/* Others may accept on the same sockets; whoever is here already still gets a worker. */
 static void on_stop(struct loop *l, void *ctx)
 {
 	struct porter *p = ctx;
 
-	p->stopping = true;
-	loop_stop(l, 0);
+	for (size_t i = 0; i < p->self.runner->n_ports; i++)
+		(void)loop_del(l, p->accepting[i]);
+	if (p->stop_ms == CLOCK_NEVER)
+		p->stop_ms = clock_deadline(LAST_MS);
+}
+
+/* Nobody is left, and the workers have taken all that they were handed. */
+static bool is_done(const struct porter *p)
+{
+	int waiting = 0;
+
+	if (clock_mono_ms() >= p->stop_ms)
+		return true;
+	return p->stop_ms != CLOCK_NEVER && p->strangers.n == 0 && p->known.n == 0 &&
+	       http_server_connections(p->self.server) == 0 &&
+	       ioctl(p->self.runner->handed[0], SIOCOUTQ, &waiting) == 0 && waiting == 0;
 }
 
 static int open_all(struct porter *p, struct err *e)
@@ -268,7 +292,7 @@ static int open_all(struct porter *p, struct err *e)
 	if (n >= 0)
 		n = loop_add_signal(p->self.loop, SIGTERM, on_stop, p, &ignored);
 	for (size_t i = 0; i < r->n_ports && n >= 0; i++)
-		n = loop_add_fd(p->self.loop, r->ports[i], EPOLLIN, on_port, p, &ignored);
+		n = loop_add_fd(p->self.loop, r->ports[i], EPOLLIN, on_port, p, &p->accepting[i]);
 	if (n < 0)
 		return err_sys(e, -n, "event loop");
 	return http_server_new(p->self.loop, &so, &strangers_handler, p, &p->self.server, e);
@@ -276,9 +300,10 @@ static int open_all(struct porter *p, struct err *e)
 
 static int serve(struct porter *p, struct err *e)
 {
-	while (!p->stopping) {
+	while (!is_done(p)) {
 		uint64_t now;
-		int r = loop_step(p->self.loop, clock_deadline(TICK_MS));
+		int r = loop_step(p->self.loop,
+				  clock_deadline(p->stop_ms == CLOCK_NEVER ? TICK_MS : LAST_LOOK_MS));
 
 		if (r < 0)
 			return err_sys(e, -r, "event loop");
@@ -313,6 +338,7 @@ _Noreturn void porter_run(struct runner *r)
 	p.self = (struct worker){ .runner = r, .door = DOOR_TCP, .conn = FD_NONE, .hangup = FD_NONE };
 	p.strangers.max = STRANGERS_MAX;
 	p.known.max = KNOWN_MAX;
+	p.stop_ms = CLOCK_NEVER;
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	n = open_all(&p, &e);
 	if (n >= 0)

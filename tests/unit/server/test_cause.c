@@ -23,6 +23,8 @@ TEST(a_cause_has_no_name_of_a_file_of_the_host)
 	CHECK_STR(put("open /srv/creel/a, /srv/b; (/c) \"/d e\" =/f ~/g x:/h"),
 		  STR("open (path), (path); ((path)) \"(path)\" =(path) (path) x:(path)"));
 	CHECK_STR(put("/first"), STR("(path)"));
+	CHECK_STR(put("connect 'unix:/run/my dir/x' and \"a /b c\" don't /d e"),
+		  STR("connect 'unix:(path)' and \"a (path)\" don't (path) e"));
 	CHECK_STR(put("'/not closed and on"), STR("'(path)"));
 }
 
