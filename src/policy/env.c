@@ -56,6 +56,18 @@ static bool drops_lang(const struct settings *s)
 	       !names_variable(&s->env_set, STR("LANG"));
 }
 
+/*
+ * What programs leave in their home (.npm, .cache, .bash_history) is nobody's work: it goes to the private /tmp and ends with the sandbox. In the
+ * workspace where there is none, and where upstream has it (compat).
+ */
+static struct str home_of(const struct decision *d)
+{
+	for (size_t i = 0; d->eff.compat != COMPAT_OPENCLAW_2026_9 && i < d->n_mounts; i++)
+		if (d->mounts[i].source == MOUNT_SCRATCH && str_eq(d->mounts[i].target, STR("/tmp")))
+			return d->mounts[i].target;
+	return d->workdir;
+}
+
 static bool put_base(struct ctx *x, size_t *cap)
 {
 	const struct settings *s = &x->d->eff;
@@ -65,7 +77,7 @@ static bool put_base(struct ctx *x, size_t *cap)
 		if (x->d->mounts[i].source == MOUNT_WORKSPACE)
 			workspace = x->d->mounts[i].target;
 	return (drops_lang(s) || put_own(x, cap, STR("LANG"), STR("C.UTF-8"))) &&
-	       put_own(x, cap, STR("HOME"), x->d->workdir) &&
+	       put_own(x, cap, STR("HOME"), home_of(x->d)) &&
 	       put_own(x, cap, STR("PATH"), STR(SANDBOX_PATH)) &&
 	       put_own(x, cap, STR("CREEL_WORKSPACE"), workspace);
 }

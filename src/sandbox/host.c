@@ -172,7 +172,7 @@ static void put_users(struct arena *a, struct files *f, const struct profile *p)
 	put_file(f, "/etc/passwd",
 		 arena_printf(a,
 			      "root:x:0:0:root:/root:/usr/sbin/nologin\n"
-			      "sandbox:x:%u:%u:sandbox:/home/sandbox:/bin/sh\n"
+			      "sandbox:x:%u:%u:sandbox:/tmp:/bin/sh\n"
 			      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 			      p->inner_uid, p->inner_gid));
 	put_file(f, "/etc/group",

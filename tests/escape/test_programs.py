@@ -110,10 +110,24 @@ def test_npm_test_without_network(light):
     need("npm", "node")
     light.file("ws/package.json", '{"name":"x","version":"1.0.0","scripts":{"test":"node --test t.js | grep -c ^ok"}}')
     light.file("ws/t.js", "const t=require('node:test');t('a',()=>{});t('b',async()=>{});\n")
-    env = {"npm_config_update_notifier": "false", "npm_config_offline": "true", "npm_config_cache": "/tmp/npm-cache"}
-    outer = outside(light, "npm test --silent", env)
-    inner = light.run("sh", "-c", "npm test --silent", access="rw", options=sum((["--env", f"{k}={v}"] for k, v in env.items()), []))
+    env = {"npm_config_update_notifier": "false", "npm_config_offline": "true"}
+    given = sum((["--env", f"{k}={v}"] for k, v in env.items()), [])
+    before = sorted(os.listdir(light.ws))
+    inner = light.run("sh", "-c", "npm test --silent", access="rw", options=given)
+    assert sorted(os.listdir(light.ws)) == before, "npm left its own in the workspace"
+    outer = outside(light, "npm test --silent", {**env, "npm_config_cache": "/tmp/npm-cache"})
     assert outer.returncode == 0 and inner.status == 0 and inner.out == outer.stdout, (inner, outer)
+
+
+def test_what_programs_keep_in_their_home_is_not_in_the_workspace(light):
+    """Writable or as a layer over it: what a run leaves is what it was asked to make."""
+    script = 'mkdir -p ~/.cache/x && echo 1 >~/.cache/x/y && python3 -c "import os; print(os.path.expanduser(chr(126)))" && HOME= sh -c "cd ~sandbox && pwd"'
+    before = sorted(os.listdir(light.ws))
+    for access in ("rw", "overlay"):
+        result = light.run("sh", "-c", script, access=access, status=0)
+        assert result.out == "/tmp\n/tmp\n" and not result.report["changes"]["total"], result
+    assert sorted(os.listdir(light.ws)) == before
+    assert light.run("sh", "-c", "echo $HOME", options=["--env", "HOME=/sandbox"], status=0).out == "/sandbox\n"
 
 
 MAKEFILE = """CFLAGS = -O1 -Wall

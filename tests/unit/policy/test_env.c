@@ -32,9 +32,25 @@ TEST(c17_the_environment_starts_empty_with_a_few_of_our_own)
 	CHECK_OK(ask(GROUP, "exec"));
 	assert_int_equal(w.d.n_env, 4);
 	CHECK_STR(env_named(&w.d, "LANG")->value, STR("C.UTF-8"));
-	CHECK_STR(env_named(&w.d, "HOME")->value, STR("/workspace"));
+	CHECK_STR(env_named(&w.d, "HOME")->value, STR("/tmp"));
 	CHECK_STR(env_named(&w.d, "CREEL_WORKSPACE")->value, STR("/workspace"));
 	assert_true(env_named(&w.d, "PATH")->value.n > 0);
+}
+
+TEST(home_is_the_workspace_where_tmp_is_not_private_and_where_upstream_has_it)
+{
+	struct str only_run[] = { STR("/run") };
+
+	walls_reset();
+	SAY(WHEN, when, WHEN_ALL);
+	SAY(TMPFS, tmpfs, ((struct strs){ .v = only_run, .n = 1 }));
+	CHECK_OK(ask(GROUP, "exec"));
+	CHECK_STR(env_named(&w.d, "HOME")->value, STR("/workspace"));
+	walls_reset();
+	SAY(WHEN, when, WHEN_ALL);
+	SAY(COMPAT, compat, COMPAT_OPENCLAW_2026_9);
+	CHECK_OK(ask(GROUP, "exec"));
+	CHECK_STR(env_named(&w.d, "HOME")->value, STR("/workspace"));
 }
 
 TEST(c17_a_secret_goes_to_the_network_sandbox)
