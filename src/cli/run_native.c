@@ -145,6 +145,7 @@ static int make_profile(struct run *r, struct err *e)
 	const struct state_dir state = run_state(r);
 	int rc = image_find(&state, r->cli->arena, r->cli->image.text, &in.image, e);
 
+	in.gitconfig = git_user_find(r->cli->arena, r->facts.home, r->cli->environ);
 	choose_tty(r, &in.tty);
 	if (rc >= 0)
 		rc = make_env(r, &in.env, e);

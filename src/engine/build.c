@@ -77,6 +77,8 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 		r = limits_find(in->decision, &ret->limits, e);
 	ret->limits.stays = true; /* one call of many, and the warden serves the next */
 	p.private_dir = str_z(ret->private_dir);
+	if (in->local)
+		p.gitconfig = git_user_find(a, in->facts->home, in->state->environ);
 	if (r >= 0)
 		r = profile_make(&p, a, diags, &ret->profile, e);
 	if (r < 0)
@@ -118,6 +120,7 @@ void build_signature(const struct decision *d, struct buf *out)
 		d->limits.disk,
 		d->limits.open_files,
 		d->optional_walls,
+		d->mode.caps & CAP_BIT(CAP_VCS),
 		(uint64_t)(d->limits.cpus * 1000),
 		(uint64_t)d->place.backend << 8 | (uint64_t)d->place.place << 4 | d->place.scope,
 		(uint64_t)s->has[OPT_MEMORY] << 2 | (uint64_t)s->has[OPT_PIDS] << 1 | s->has[OPT_CPUS]

@@ -16,6 +16,7 @@ struct build_input {
 	const struct facts *facts;
 	const struct state_dir *state;
 	struct str image;  /* as said; p NULL = none */
+	bool local;        /* asked for on this machine: it may know who that user is to git */
 	bool passing;      /* it is for one call: what it writes to a layer goes with it */
 	struct str parent; /* of its cgroups; empty = found */
 };

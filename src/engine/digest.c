@@ -103,7 +103,8 @@ void digest_profile(const struct profile *p, struct digest *ret)
 	add_who(&c, p);
 	add_root(&c, p);
 	add_limits(&c, p);
-	add_u64(&c, (uint64_t)p->masking | (uint64_t)p->time_optional << 1 | (uint64_t)p->proxy_port << 2);
+	add_u64(&c, (uint64_t)p->masking | (uint64_t)p->time_optional << 1 | (uint64_t)p->proxy_port << 2 |
+			    (uint64_t)p->git << 18);
 	add_u64(&c, p->landlock_abi);
 	end(&c, ret->walls);
 

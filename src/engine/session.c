@@ -286,6 +286,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 				  .state = &s->engine->state,
 				  .image = s->image,
 				  .parent = s->cgroup_parent,
+				  .local = is_local_via(s->who.via),
 				  .passing = d->place.scope == SCOPE_JOB };
 	struct diags diags = { .arena = a };
 	char room[2048];
@@ -355,7 +356,8 @@ int session_pool_fill(struct session *s, struct err *e)
 					      .facts = &s->who.facts,
 					      .state = &s->engine->state,
 					      .image = s->image,
-					      .parent = s->cgroup_parent },
+					      .parent = s->cgroup_parent,
+					      .local = is_local_via(s->who.via) },
 		       &a, &diags, b, e);
 	if (r >= 0 && b->private_dir[0])
 		return err_set(

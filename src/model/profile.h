@@ -69,6 +69,9 @@ struct profile {
 	size_t n_files;
 	const struct source *devices;
 	size_t n_devices;
+	/* Whether it may know who commits; /etc/gitconfig (empty = there is none), of which a change alone makes no other sandbox. */
+	bool git;
+	struct str gitconfig;
 	struct str hostname;
 	struct str blocked; /* the source that made it fail: it may not be seen inside */
 

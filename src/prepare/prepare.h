@@ -83,6 +83,22 @@ struct source_rules {
 /* As struct profile_input wants it, with a struct source_rules as its ctx: policy is asked about the name, and then the files themselves are compared. */
 bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why);
 
+/* ---- gituser.c: who commits ---- */
+
+#define GIT_USER_MAX 256u /* bytes of one value */
+struct git_user {
+	struct str name, email; /* UTF-8 without control characters; empty = none */
+};
+/* user.name and user.email of a file as git reads it, without what it includes; the last ones count, also over those that are there already. */
+void git_user_parse(struct arena *a, struct str text, struct git_user *u);
+/* A file for git with these two alone; empty when there are none. */
+struct str git_user_text(struct arena *a, const struct git_user *u);
+/*
+ * The same out of the files where git itself looks for what is the user's own: ~/.config/git/config ($XDG_CONFIG_HOME) and ~/.gitconfig, or
+ * $GIT_CONFIG_GLOBAL instead. A file that is not there or larger than 64 KiB says nothing.
+ */
+struct str git_user_find(struct arena *a, struct str home, char *const *vars);
+
 /* ---- image.c ---- */
 
 /* The directory that is meant: what has a slash is one, a name is looked for in <state>/images and /var/lib/creel/images. */

@@ -82,6 +82,8 @@ static void add_root(struct plan_build *b)
 		add_parents(b, p->files[i]);
 		add_file(b, p->files[i], p->files[i + 1], 0644);
 	}
+	if (p->gitconfig.n)
+		add_file(b, STR("/etc/gitconfig"), p->gitconfig, 0644);
 	for (size_t i = 0; i < p->n_root_binds; i++) {
 		add_parents(b, p->root_targets[i]);
 		add_bind(b, &p->root_binds[i], p->root_targets[i], STEP_F_RO);

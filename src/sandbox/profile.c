@@ -209,7 +209,10 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 				 .private_dir = in->private_dir,
 				 .private_stays = in->private_stays,
 				 .proxy_port = d->net.route == ROUTE_INTERNAL ? PROXY_PORT : 0,
+				 .git = d->mode.caps & CAP_BIT(CAP_VCS),
 				 .hostname = STR("sandbox") };
+	if (ret->git && !in->image.n)
+		ret->gitconfig = in->gitconfig;
 	if (!in->serve && (in->argv.n == 0 || in->argv.v[0].n == 0))
 		return err_set(e, ERR_USAGE, "no command");
 	if (!in->serve && !memchr(in->argv.v[0].p, '/', in->argv.v[0].n))

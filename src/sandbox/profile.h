@@ -18,6 +18,7 @@ struct profile_input {
 	struct str image;       /* a directory that holds a root; empty = the host's own /usr */
 	struct str private_dir; /* the warden makes it: upper and work of overlays lie in it */
 	bool private_stays;     /* and uses one that is there, and leaves it there */
+	struct str gitconfig;   /* for /etc/gitconfig, where the decision grants git */
 	struct profile_tty tty;
 	uint32_t uid, gid; /* of whoever asked */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */

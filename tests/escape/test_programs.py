@@ -67,6 +67,35 @@ def test_git_in_a_repository_of_the_caller(light):
         assert " M tracked" in result.out and "1 file changed" in result.out, result
 
 
+GIT_WHO = """[user]
+	name = Ada "L" Lovelace
+	email = ada@example.org
+	signingkey = /home/ada/key
+[commit]
+	gpgsign = true
+[alias]
+	st = !touch /tmp/alias
+[credential]
+	helper = store
+"""
+
+
+def test_a_commit_has_the_callers_name_and_nothing_else_of_his_settings(light):
+    need("git")
+    light.file("home/.gitconfig", GIT_WHO)
+    script = "git init -q r && cd r && echo 1 >a && git add a && git commit -qm m && git log --format='%an <%ae> %cn <%ce>' && git config --list --show-scope | grep -v '^local'"
+    result = light.run("sh", "-c", script, status=0)
+    who = "Ada L Lovelace <ada@example.org>"
+    assert result.out == f"{who} {who}\nsystem\tuser.name=Ada L Lovelace\nsystem\tuser.email=ada@example.org\n", result
+    assert light.run("sh", "-c", "echo >>/etc/gitconfig").status != 0
+    # the repository's own comes first, and where git is taken away nobody is told who the user is
+    own = "git init -q r && cd r && git config user.email work@example.org && git commit -q --allow-empty -m m && git log --format=%ae"
+    assert light.run("sh", "-c", own, status=0).out == "work@example.org\n"
+    assert "Ada" not in light.run("sh", "-c", "cat /etc/gitconfig; git config --list", mode="docker").out
+    # the caller can keep it to himself
+    assert light.run("sh", "-c", "cat /etc/gitconfig", env={"GIT_CONFIG_GLOBAL": "/dev/null"}).out == ""
+
+
 def test_python_with_a_virtual_environment_and_tests(light):
     need("python3")
     light.file("ws/test_it.py", "import unittest, subprocess, tempfile, threading, multiprocessing, socket, sqlite3, ssl, json\n"
