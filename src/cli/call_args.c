@@ -223,7 +223,17 @@ static int unknown(const struct words *x, struct str name, struct err *e)
 		       STR_ARG(tool_name(x)), STR_ARG(name), list.n ? list.p : "none");
 }
 
-/* The argument that a text alone is for: the first text that the tool needs, or else takes. */
+/* One of its few words, when it is one of a few. */
+static struct str example_word(const struct member *argument)
+{
+	const struct value *words = value_get(&argument->v, STR("examples"));
+
+	return words && words->kind == VALUE_ARR && words->arr.n && words->arr.v[0].kind == VALUE_STR
+		       ? words->arr.v[0].s
+		       : (struct str){ 0 };
+}
+
+/* The argument that a text alone is for: the first text that the tool needs, or else takes, and that can be any text. */
 static const struct member *main_argument(const struct value *tool)
 {
 	const struct value *all = tool_properties(tool);
@@ -232,7 +242,7 @@ static const struct member *main_argument(const struct value *tool)
 	for (size_t i = 0; i < all->obj.n; i++) {
 		const struct member *a = &all->obj.m[i];
 
-		if (!tool_argument_takes(a, STR("string")))
+		if (!tool_argument_takes(a, STR("string")) || example_word(a).n)
 			continue;
 		if (tool_needs(tool, a))
 			return a;
@@ -313,6 +323,85 @@ static int take_command(struct words *x, struct err *e)
 	return r;
 }
 
+/* ---- what is missing ---- */
+
+static bool is_given(const struct words *x, struct str name)
+{
+	for (size_t i = 0; i < x->n_names; i++)
+		if (str_eq(x->names[i], name))
+			return true;
+	return false;
+}
+
+/* A word of a command line that a shell leaves as it is. */
+static void put_quoted(struct buf *out, struct str s)
+{
+	buf_putc(out, '\'');
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == '\'')
+			buf_puts(out, "'\\''");
+		else
+			buf_putc(out, s.p[i]);
+	buf_putc(out, '\'');
+}
+
+/* The same object with what it lacks; `text` is one that has been ended. */
+static struct str completed(const struct words *x, struct str text)
+{
+	const struct value *all = tool_properties(x->tool);
+	_cleanup_buf_ struct buf out = { 0 };
+	struct jsonw w;
+
+	buf_init(&out, CALL_INPUT_MAX);
+	jsonw_init(&w, &out, 0);
+	jsonw_obj(&w);
+	for (size_t i = 0; i < all->obj.n; i++) {
+		const struct member *m = &all->obj.m[i];
+		struct str word = example_word(m);
+
+		if (!tool_needs(x->tool, m) || is_given(x, m->key))
+			continue;
+		jsonw_key(&w, m->key);
+		jsonw_str(&w, word.n ? word : STR("..."));
+	}
+	jsonw_obj_end(&w);
+	out.n--; /* the brace: what was given follows */
+	if (x->n_names)
+		buf_putc(&out, ',');
+	buf_put(&out, str_from(text, 1));
+	return out.failed ? (struct str){ 0 } : arena_str(x->cli->arena, buf_str(&out));
+}
+
+#define EXAMPLE_MAX 200u
+
+/* Who typed words is told what would have worked; who sent JSON is answered by the tool. */
+static int check_needed(const struct words *x, struct str text, struct err *e)
+{
+	const struct value *all = tool_properties(x->tool);
+	const struct member *missing = NULL;
+	_cleanup_buf_ struct buf example = { 0 };
+
+	for (size_t i = 0; i < all->obj.n && !missing; i++)
+		if (tool_needs(x->tool, &all->obj.m[i]) && !is_given(x, all->obj.m[i].key))
+			missing = &all->obj.m[i];
+	if (!missing || x->n_names == 0)
+		return 0;
+	buf_init(&example, EXAMPLE_MAX);
+	put_quoted(&example, completed(x, text));
+	if (example.failed) { /* a long one is not shown */
+		buf_done(&example);
+		buf_init(&example, EXAMPLE_MAX);
+		buf_puts(&example, "'{\"name\": value, ...}'");
+	}
+	return err_set(e, ERR_USAGE,
+		       STR_FMT ": '" STR_FMT "' is missing (" STR_FMT
+			       "); arguments are NAME=VALUE words or one JSON object: creel call " STR_FMT
+			       " " STR_FMT,
+		       STR_ARG(tool_name(x)), STR_ARG(missing->key),
+		       STR_ARG(tool_member(&missing->v, "description")), STR_ARG(tool_name(x)),
+		       STR_ARG(buf_str(&example)));
+}
+
 static int from_words(struct cli *cli, const struct value *tool, struct str *ret, struct err *e)
 {
 	const struct arg_list *given = &cli->args.words;
@@ -335,6 +424,9 @@ static int from_words(struct cli *cli, const struct value *tool, struct str *ret
 		return r;
 	if (text.failed)
 		return too_large("the arguments together", e);
+	r = check_needed(&x, buf_str(&text), e);
+	if (r < 0)
+		return r;
 	*ret = arena_str(cli->arena, buf_str(&text));
 	return cli->arena->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
 }

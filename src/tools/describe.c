@@ -101,6 +101,8 @@ static void put_arg(const struct tool_arg *row, struct jsonw *w)
 	jsonw_kstr(w, "description", buf_str(&text));
 	if (row->alias)
 		put_names(w, "x-aliases", row->alias);
+	if (row->words)
+		put_names(w, "examples", row->words);
 	jsonw_obj_end(w);
 }
 

@@ -104,7 +104,8 @@ static const struct tool_arg shell_exec_args[] = {
 	[SHELL_TIMEOUT]      = { "timeout_s",  NULL,         TOOL_NUM,  false, -NUMBER_MAX, NUMBER_MAX, "seconds, brought into 1..60; 10 unless given" },
 };
 static const struct tool_arg code_exec_args[] = {
-	[SCRIPT_LANGUAGE]    = { "language",   "lang",       TOOL_STR,  true,  1, 32,                "python, javascript or bash" },
+	[SCRIPT_LANGUAGE]    = { "language",   "lang",       TOOL_STR,  true,  1, 32,                "python, javascript or bash",
+				 .words = "python javascript bash" },
 	[SCRIPT_CODE]        = { "code",       NULL,         TOOL_STR,  true,  0, PROGRAM_INPUT_MAX, "the text to run" },
 	[SCRIPT_ARGS]        = { "args",       NULL,         TOOL_STRS, false, 0, 4096,              "its arguments" },
 	[SCRIPT_STDIN]       = { "stdin",      "input",      TOOL_STR,  false, 0, PROGRAM_INPUT_MAX, "what it reads; nothing unless given" },

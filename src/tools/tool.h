@@ -42,6 +42,7 @@ struct tool_arg {
 	const char *help;
 	const struct tool_arg *items;
 	size_t n_items;
+	const char *words; /* of a string that is one of a few: these, a space between two */
 };
 
 #define TOOL_ARGS_MAX 20

@@ -30,6 +30,13 @@ WRONG = [
     (["call", "read", '["a"]'], "arguments:1:1: arguments are one JSON object"),
     (["call", "read", '{"path": "a"}', "limit=3"], "a JSON object is all of the arguments"),
     (["call", "read", "-", "limit=3"], "'-' (JSON from standard input) is all of the arguments"),
+    (["call", "code_exec", "print(1)"], """code_exec: 'language' is missing (python, javascript or bash (also: lang)); arguments are NAME=VALUE words """
+     """or one JSON object: creel call code_exec '{"language":"python","code":"print(1)"}'"""),
+    (["call", "code_exec", "print('x')"], r"""creel call code_exec '{"language":"python","code":"print('\''x'\'')"}'"""),
+    (["call", "code_exec", "language=bash"], """'code' is missing (the text to run); arguments are NAME=VALUE words or one JSON object: creel call code_exec """
+     """'{"code":"...","language":"bash"}'"""),
+    (["call", "code_exec", "x" * 5000], """creel call code_exec '{"name": value, ...}'"""),
+    (["call", "write", "a"], """write: 'content' is missing"""),
     (["call", "write", "path=@-", "content=@-"], "standard input can be read once"),
     (["call", "write", "path=x", "content=@/no/such/file"], "'@/no/such/file': read '/no/such/file'"),
     (["call", "--session", "", "exec", "--", "true"], "--session must not be blank"),
