@@ -156,6 +156,10 @@ int report_write(const struct cli *cli, struct str text, struct err *e);
 /* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */
 int output_all(int fd, struct str text, struct err *e);
 void output_complain(struct str text); /* standard error, as good as it goes */
+/* Of our own environment; false when it is not set. */
+bool cli_variable(const struct cli *cli, struct str name, struct str *ret);
+/* Tells, unless -q, of each --env NAME that has no value here. */
+void output_unset(const struct cli *cli, const char *command);
 /* Policy names keys, and what a host would need; whoever types a command wants to know what to type. */
 struct str output_fix(struct str fix);
 /* The diags of that severity and worse, one per line, to standard error; redacted by `c` unless that is NULL. */

@@ -69,6 +69,7 @@ static int fill_env(struct cli *cli, struct creel_session_options *o, struct err
 		return err_set(e, ERR_LIMIT, "out of memory");
 	for (size_t i = 0; i < cli->env.n; i++)
 		env[i] = cli->env.v[i].p;
+	output_unset(cli, "call");
 	o->env = env;
 	o->n_env = cli->env.n;
 	return 0;

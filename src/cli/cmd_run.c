@@ -133,15 +133,10 @@ static int dispatch(struct run *r, struct err *e)
 		return err_set(e, ERR_UNAVAIL,
 			       "backend '%s' cannot run commands in this build: use --backend native",
 			       enum_name(backend_names, (int)d->place.backend));
-	if (r->cli->net.has && !str_eq(r->cli->net.text, STR("none")) && d->net.route == ROUTE_NONE)
-		return err_set(e, ERR_DENIED,
-			       "--net " STR_FMT ": mode '%s' has no network, and a flag cannot give it one",
-			       STR_ARG(r->cli->net.text), enum_name(trust_names, (int)d->mode.trust));
+	if (network_given(d, r->cli->net.has ? r->cli->net.text : (struct str){ 0 }, e) < 0)
+		return -1;
 	if (d->net.route != ROUTE_NONE)
-		return err_set(e, ERR_UNAVAIL,
-			       "network route '%s' (" STR_FMT
-			       ") is decided, but the native engine has no network yet: use --net none",
-			       enum_name(route_names, (int)d->net.route), STR_ARG(d->net.network));
+		return network_missing(d, e);
 	if (r->cli->plan)
 		return run_plan(r, e);
 	return run_native(r, e);

@@ -78,7 +78,7 @@ static const struct arg_option common_options[] = {
 	{ .name = "env", .kind = ARG_LIST, AT(env), .meta = "NAME[=VALUE]", \
 	  .help = "give the command this variable; without a value, the one we have; repeatable" }, \
 	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]", \
-	  .help = "network of the command: none unless given" }, \
+	  .help = "network of the command: none unless given; anything else is refused, for no sandbox of this build has one" }, \
 	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS", \
 	  .help = "end the command after so long; creel then exits with 124. At least 1 (0 counts as 1), at most limits.timeout_max_s; " \
 		  "that is also what it gets without this option and limits.timeout_s" }, \

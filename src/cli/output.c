@@ -145,6 +145,35 @@ int output_file(const char *path, struct str text, bool replace, struct err *e)
 	return err_sys(e, -r, "write '%s'", path);
 }
 
+bool cli_variable(const struct cli *cli, struct str name, struct str *ret)
+{
+	for (char *const *v = cli->environ; *v; v++) {
+		struct str key, value;
+
+		if (str_cut(str_z(*v), '=', &key, &value) && str_eq(key, name)) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+void output_unset(const struct cli *cli, const char *command)
+{
+	for (size_t i = 0; i < cli->env.n && !cli->quiet; i++) {
+		struct str name = cli->env.v[i], value;
+		_cleanup_buf_ struct buf line = { 0 };
+
+		if (str_cut(name, '=', &name, &value) || cli_variable(cli, name, &value))
+			continue;
+		buf_init(&line, OUTPUT_MAX);
+		buf_printf(&line, "creel %s: --env ", command);
+		buf_put_visible(&line, name);
+		buf_puts(&line, ": not set here, so it is left out; --env NAME=VALUE gives it a value\n");
+		output_complain(buf_str(&line));
+	}
+}
+
 struct str output_fix(struct str fix)
 {
 	static const char native[] = "--backend native: in this build no other backend runs commands";

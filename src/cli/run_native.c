@@ -20,19 +20,6 @@
 
 /* ---- before ---- */
 
-static bool value_of(const struct run *r, struct str name, struct str *ret)
-{
-	for (char *const *v = r->cli->environ; *v; v++) {
-		struct str key, value;
-
-		if (str_cut(str_z(*v), '=', &key, &value) && str_eq(key, name)) {
-			*ret = value;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* ${NAME} in a template that policy let through; what is not set was left out by policy already. */
 static struct str expand(struct run *r, struct str template)
 {
@@ -44,7 +31,7 @@ static struct str expand(struct run *r, struct str template)
 		struct str name, rest, value = { 0 };
 
 		if (str_starts(template, STR("${")) && str_cut(str_from(template, 2), '}', &name, &rest) &&
-		    value_of(r, name, &value)) {
+		    cli_variable(r->cli, name, &value)) {
 			buf_put(&out, value);
 			template = rest;
 			continue;
@@ -63,7 +50,7 @@ static bool gives_term(const struct run *r, const struct str *v, size_t n, struc
 	for (size_t i = 0; i < n; i++)
 		if (str_starts(v[i], STR("TERM=")))
 			return false;
-	return r->terminals && value_of(r, STR("TERM"), ret) && ret->n > 0 && ret->n <= 64;
+	return r->terminals && cli_variable(r->cli, STR("TERM"), ret) && ret->n > 0 && ret->n <= 64;
 }
 
 static int make_env(struct run *r, struct strs *ret, struct err *e)
@@ -91,9 +78,10 @@ static int make_env(struct run *r, struct strs *ret, struct err *e)
 			return err_set(e, ERR_USAGE,
 				       "--env: '" STR_FMT "' is not a name of letters, digits and '_'",
 				       STR_ARG(name));
-		if (given || value_of(r, name, &value))
+		if (given || cli_variable(r->cli, name, &value))
 			v[n++] = arena_printf(a, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
 	}
+	output_unset(r->cli, "run");
 	if (gives_term(r, v, n, &term)) {
 		v[n] = arena_printf(a, "TERM=%.*s", (int)term.n, term.p);
 		n++;

@@ -252,6 +252,7 @@ int creel_open(struct creel_engine *c, const struct creel_session_options *given
 		so.own = o.flags & CREEL_OWN;
 		so.n_flags = add_flags(&o, flags);
 		so.image = api_str(o.image);
+		so.net = api_str(o.network);
 		so.cgroup_parent = api_str(o.cgroup_parent);
 		so.env = list(&a, o.env, o.n_env);
 		r = session_open(api_engine(c), &so, &s, &e);

@@ -87,6 +87,7 @@ struct session_opts {
 	const struct config_flag *flags; /* keys for this session alone */
 	size_t n_flags;
 	struct str image, cgroup_parent; /* p NULL = none */
+	struct str net;                  /* what --net asked for: it is had, or calls are refused */
 	struct strs env;                 /* NAME=value, or NAME */
 };
 /*

@@ -68,7 +68,7 @@ struct session {
 	struct request who; /* of every call */
 	bool own;
 	enum code refused; /* a remote caller who is nobody here; CODE_OK otherwise */
-	struct str image, cgroup_parent;
+	struct str image, cgroup_parent, net;
 	struct strs env; /* NAME=value */
 	bool env_secret; /* a value came from the environment */
 

@@ -45,6 +45,14 @@ static void keep_who(struct session *s, const struct request *who)
 	r->facts = s->engine->facts;
 }
 
+static bool is_set(const struct facts *f, struct str name)
+{
+	for (size_t i = 0; i < f->env_names.n; i++)
+		if (str_eq(f->env_names.v[i], name))
+			return true;
+	return false;
+}
+
 /* NAME has its value from the environment, and is a secret as far as we know. */
 static int keep_env(struct session *s, struct strs env, struct err *e)
 {
@@ -62,10 +70,12 @@ static int keep_env(struct session *s, struct strs env, struct err *e)
 				       "--env: '" STR_FMT "' is not a name of letters, digits and '_'",
 				       STR_ARG(name));
 		set = given ? NULL : environ_get(s->engine->input.environ, z.p);
-		if (!given && !set)
+		if (!given && !set && !is_set(&s->engine->facts, name))
 			continue;
+		if (!set)
+			set = ""; /* it has a value, and that is empty */
 		s->env_secret |= !given;
-		if (!given && redactor_add(s->engine->redactor, name, str_z(set)) < 0)
+		if (!given && *set && redactor_add(s->engine->redactor, name, str_z(set)) < 0)
 			return err_set(e, ERR_LIMIT, "--env: too many values to keep out of the log");
 		v[n++] = given ? arena_str(&s->arena, env.v[i]) : arena_printf(&s->arena, "%s=%s", z.p, set);
 	}
@@ -127,8 +137,10 @@ int session_open(struct engine *g, const struct session_opts *o, struct session 
 	s->own = o->own;
 	s->cancel_fd = FD_NONE;
 	s->image = o->image;
+	s->net = o->net;
 	s->cgroup_parent = o->cgroup_parent;
 	keep(s, &s->image);
+	keep(s, &s->net);
 	keep(s, &s->cgroup_parent);
 	keep_who(s, &o->who);
 	r = keep_env(s, o->env, e);
@@ -293,6 +305,8 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	struct build *b;
 	int r;
 
+	if (network_given(d, s->net, e) < 0)
+		return -1;
 	buf_init_on(&want, 1 << 20, room, sizeof(room));
 	build_signature(d, &want);
 	if (want.failed || d->place.key.n > REGISTRY_KEY_MAX)

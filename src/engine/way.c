@@ -13,11 +13,7 @@ int way_check(const struct decision *d, struct err *e)
 	char text[DEST_TEXT_MAX];
 
 	if (d->net.route != ROUTE_INTERNAL)
-		return err_set(
-			e, ERR_UNAVAIL,
-			"network route '%s' (" STR_FMT
-			") is decided, but the native engine has no network yet; fix: network.primary=none",
-			enum_name(route_names, (int)d->net.route), STR_ARG(d->net.network));
+		return network_missing(d, e);
 	if (d->place.scope != SCOPE_JOB)
 		return err_set(e, ERR_UNAVAIL,
 			       "route internal is for sandboxes of one call (scope job), not of scope '%s'",

@@ -115,6 +115,13 @@ int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct s
 int limits_hold_for(const struct cgroup_heir *heir, const struct decision *d, struct cgroup_limits *limits,
 		    struct str parent, struct cgroup *ret, struct err *e);
 
+/* ---- network.c ---- */
+
+/* What --net asked for by name (empty = nothing) is had, or the call is refused. */
+int network_given(const struct decision *d, struct str asked, struct err *e);
+/* A route that was decided and that no sandbox of this build has: the refusal. */
+int network_missing(const struct decision *d, struct err *e);
+
 /* ---- redact.c ---- */
 
 #define REDACT_MAX ((size_t)64 << 20)

@@ -172,3 +172,23 @@ def test_no_sandboxes_is_said_to_people_and_an_empty_list_to_programs(anybody):
     assert anybody("kill", "--all", status=0).err == "no sandboxes\n"
     assert anybody("prune", status=0).err == "nothing to prune\n"
     assert json.loads(anybody("prune", "--dry-run", "--json", status=0).out) == {"would_end": []}
+
+
+def test_a_network_that_no_sandbox_has_is_refused_with_a_way_that_works(anybody):
+    for command in (["run", "--net", "bridge", "--", "true"], ["run", "--net", "example.org", "--", "true"], ["call", "--text", "--net", "bridge", "exec", "true"]):
+        got = anybody(*command, status=126)
+        assert f"--net {command[command.index('--net') + 1]}: mode 'light' has no network" in got.err and "--no-sandbox" in got.err, got
+    assert anybody("run", "--no-sandbox", "--", "echo", "hi", status=0).out == "hi\n"
+    assert anybody("call", "--text", "--net", "none", "exec", "echo hi", status=0).out == "hi\n"
+    on_host = anybody("call", "--text", "--sandbox", "none", "--net", "bridge", "exec", "true", status=125)
+    assert "--net needs a sandbox, and this call runs on the host" in on_host.err, on_host
+
+
+@pytest.mark.parametrize("command", [["run", "--"], ["call", "--text", "exec", "--"]], ids=["run", "call"])
+def test_a_variable_that_is_not_set_is_told(anybody, command):
+    name, rest = command[0], [*command[1:], "sh", "-c", "echo \"${A-none} ${B-none} ${C-none}\""]
+    got = anybody(name, "--env", "A", "--env", "B", "--env", "C=c", *rest, env={"B": ""}, status=0)
+    assert got.out == "none  c\n", got
+    assert f"creel {name}: --env A: not set here, so it is left out; --env NAME=VALUE gives it a value" in got.err and "--env B" not in got.err, got
+    quiet = anybody(name, "-q", "--env", "A", *rest, status=0)
+    assert quiet.err == "", quiet
