@@ -70,6 +70,47 @@ TEST(it_is_there_after_closing_and_opening)
 	registry_close(r);
 }
 
+static off_t log_size(const struct spot *p)
+{
+	struct stat st;
+
+	return stat(spot_file(p, REGISTRY_FILE "-wal"), &st) == 0 ? st.st_size : -1;
+}
+
+static void put_and_die(void *ctx)
+{
+	struct registry *r = open_registry(ctx);
+	struct reg_entry en = entry("of one that died");
+
+	put(r, &en);
+	(void)kill(getpid(), SIGKILL);
+}
+
+TEST(a_short_log_is_left_to_the_next_one_and_a_long_one_is_written_back)
+{
+	SPOT(p);
+	struct registry *r = open_registry(&p);
+	struct reg_entry en = entry("k");
+	char key[32];
+
+	put(r, &en);
+	registry_close(r);
+	assert_true(log_size(&p) > 0);
+	assert_int_not_equal(spot_fork(put_and_die, &p), 0);
+	r = open_registry(&p);
+	assert_int_equal(count(r), 2);
+	for (unsigned i = 0; log_size(&p) <= 512 << 10; i++) {
+		(void)snprintf(key, sizeof(key), "key %u", i);
+		en = entry(key);
+		put(r, &en);
+	}
+	registry_close(r);
+	assert_int_equal(log_size(&p), -1);
+	r = open_registry(&p);
+	assert_true(count(r) > 2);
+	registry_close(r);
+}
+
 TEST(any_bytes_can_be_a_key_and_are_no_sql)
 {
 	static const char *const keys[] = {

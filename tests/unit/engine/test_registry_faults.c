@@ -36,15 +36,6 @@ static unsigned count_aside(const struct spot *p)
 	return n;
 }
 
-static void overwrite(const struct spot *p, off_t at, struct str bytes)
-{
-	int fd = open(spot_file(p, REGISTRY_FILE), O_WRONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(pwrite(fd, bytes.p, bytes.n, at), bytes.n);
-	fd_close(fd);
-}
-
 static void run_sql(const struct spot *p, const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -52,6 +43,19 @@ static void run_sql(const struct spot *p, const char *sql)
 	assert_int_equal(sqlite3_open(spot_file(p, REGISTRY_FILE), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* What is in its log is not read from the file: it is written back first. */
+static void overwrite(const struct spot *p, off_t at, struct str bytes)
+{
+	int fd;
+
+	run_sql(p, "PRAGMA wal_checkpoint(TRUNCATE)");
+	fd = open(spot_file(p, REGISTRY_FILE), O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes.p, bytes.n, at), bytes.n);
+	fd_close(fd);
 }
 
 TEST(a_damaged_file_is_set_aside_and_what_lives_is_there_again)
@@ -87,7 +91,6 @@ TEST(damage_that_shows_while_it_is_open_is_healed_in_the_same_call)
 	static char junk[64 * 1024];
 
 	put(r, &en);
-	run_sql(&p, "PRAGMA wal_checkpoint(TRUNCATE)");
 	memset(junk, 0xee, sizeof(junk));
 	overwrite(&p, 0, (struct str){ junk, sizeof(junk) });
 	put(other, &en);
@@ -106,6 +109,24 @@ static void meet_damage(void *ctx)
 	(void)snprintf(key, sizeof(key), "of-%d", (int)getpid());
 	en = entry(key);
 	put(r, &en);
+	registry_close(r);
+}
+
+/* The file alone is wrong, and everything is in the log that nobody has written back. */
+TEST(damage_to_the_file_loses_nothing_that_is_in_the_log)
+{
+	SPOT(p);
+	struct registry *r = open_registry(&p);
+	struct reg_entry en = entry("k");
+	int fd;
+
+	put(r, &en);
+	registry_close(r);
+	fd = open(spot_file(&p, REGISTRY_FILE), O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "no database", 11, 0), 11);
+	fd_close(fd);
+	r = open_registry(&p);
+	assert_int_equal(count(r), 1);
 	registry_close(r);
 }
 
