@@ -306,6 +306,7 @@ struct creel_sandbox {
 	const char *why;     /* creel_prune(): "idle", "old", "lost", or of layers "unused"; otherwise NULL */
 	uint64_t disk_bytes; /* of layers */
 	int memory_summed;   /* memory_bytes is the sum over its processes: no cgroup counts them */
+	int64_t owner; /* the process that has it for itself (CREEL_OWN): used_ms and calls are not known then; 0 = none */
 };
 /* Texts are valid until it returns. Anything but 0 ends the list and is returned. */
 typedef int creel_sandbox_fn(void *ctx, const struct creel_sandbox *sandbox);

@@ -62,6 +62,7 @@ void box_json(struct jsonw *w, const struct creel_sandbox *b)
 	jsonw_ku64(w, "cpu_us", b->cpu_us);
 	jsonw_ku64(w, "supervisor", b->supervisor > 0 ? (uint64_t)b->supervisor : 0);
 	jsonw_ku64(w, "warden", b->warden > 0 ? (uint64_t)b->warden : 0);
+	jsonw_ku64(w, "owner", b->owner > 0 ? (uint64_t)b->owner : 0);
 	if (b->disk_bytes)
 		jsonw_ku64(w, "disk_bytes", b->disk_bytes);
 	if (b->why)

@@ -26,6 +26,8 @@ static void drop_lost(struct boxes *all)
 
 static struct str state_of(struct arena *a, const struct creel_sandbox *b)
 {
+	if (b->owner)
+		return arena_printf(a, "%s, of %" PRId64, b->state, b->owner);
 	if (b->alive && b->running)
 		return arena_printf(a, "busy (%u)", b->running);
 	if (!b->alive && !is_lost(b))
@@ -58,9 +60,9 @@ static void put_table(struct cli *cli, const struct boxes *all)
 		columns_put(&c, str_z(b->backend));
 		columns_put(&c, state_of(cli->arena, b));
 		columns_put(&c, short_age(cli->arena, now, b->created_ms));
-		columns_put(&c, short_age(cli->arena, now, b->used_ms));
+		columns_put(&c, b->owner ? STR("-") : short_age(cli->arena, now, b->used_ms));
 		columns_put(&c, memory_of(cli->arena, b));
-		columns_put(&c, arena_printf(cli->arena, "%" PRIu64, b->calls));
+		columns_put(&c, b->owner ? STR("-") : arena_printf(cli->arena, "%" PRIu64, b->calls));
 	}
 	columns_print(&c, cli->out);
 }

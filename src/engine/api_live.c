@@ -51,7 +51,8 @@ static int pass_on(void *ctx, const struct live_info *info)
 				    .cpu_us = info->cpu_us,
 				    .why = info->why,
 				    .disk_bytes = info->disk_bytes,
-				    .memory_summed = info->memory_summed };
+				    .memory_summed = info->memory_summed,
+				    .owner = (int64_t)e->owner };
 	return p->each ? p->each(p->ctx, &s) : 0;
 }
 

@@ -30,8 +30,11 @@ struct engine {
 	struct audit *audit;       /* NULL = not opened yet */
 	struct registry *registry; /* the same */
 	int warden_fd;             /* the same */
-	uint64_t requests;         /* that were numbered here */
-	char run_id[24];           /* of this engine, in the ids that it makes */
+	int own_dir;               /* the same; then `self` is this process */
+	struct reg_proc self;
+	uint64_t own_count; /* notes of sandboxes of our own, so far */
+	uint64_t requests;  /* that were numbered here */
+	char run_id[24];    /* of this engine, in the ids that it makes */
 	struct pool pool;
 	struct engine_counts counts;
 	bool config_recorded;      /* in the log, by this engine or before it */
@@ -91,11 +94,12 @@ struct session {
 	char key[REGISTRY_KEY_MAX + 1];
 	struct buf made_for; /* what of a decision went into its walls */
 	struct digest digest;
-	bool kept;        /* by a supervisor, and in the registry */
-	bool on_host;     /* no sandbox at all */
-	bool for_one;     /* ends with the call: scope job */
-	char job_key[48]; /* then: its own in the registry; empty = it is not there */
-	bool warn;        /* its walls have changed, and it goes on for a while */
+	bool kept;         /* by a supervisor, and in the registry */
+	bool on_host;      /* no sandbox at all */
+	bool for_one;      /* ends with the call: scope job */
+	uint64_t own_note; /* of one that lives in this process; 0 = there is none */
+	char job_key[48];  /* then: its own in the registry; empty = it is not there */
+	bool warn;         /* its walls have changed, and it goes on for a while */
 	uint64_t warn_until_ms;
 	struct limits_seen seen;
 };
@@ -114,6 +118,7 @@ struct session_hand {
 	struct buf made_for;
 	struct digest digest;
 	bool kept, on_host, for_one, warn;
+	uint64_t own_note;
 	uint64_t warn_until_ms;
 	struct limits_seen seen;
 };
@@ -131,9 +136,18 @@ int job_register(struct session *s, const struct decision *d, struct err *e);
 void job_forget(struct session *s);
 void job_sweep(struct engine *g); /* layers of jobs whose warden was killed */
 
+/* session_own.c */
+void own_note(struct session *s, const struct decision *d);
+void own_forget(struct session *s);
+/* Adds those of every process to the *n of *v, which lie in the arena. */
+int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n, struct err *e);
+
 /* session_kept.c: found in the registry, or made there */
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
 		 struct err *e);
+/* The sandbox of another process; its note goes when somebody looks. */
+int own_end(struct engine *g, const struct reg_entry *entry, const char *what, const char *why,
+	    struct err *e);
 /* Ends it, if this is still its supervisor, and takes it out of the registry. 1 when it lived. `what` is recorded. */
 int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e);

@@ -50,6 +50,8 @@ static int look_at_all(struct look *l, struct err *e)
 		r = registry_reap(l->reg, &reaped, e);
 	if (r >= 0)
 		r = registry_list(l->reg, &all, &l->a, &l->v, &l->n, e);
+	if (r >= 0)
+		r = own_list(l->g, &l->a, &l->v, &l->n, e);
 	for (size_t i = 0; r >= 0 && i < l->n; i++) {
 		if (went_by_itself(&l->v[i]))
 			r = registry_remove(l->reg, l->v[i].key, &l->v[i].supervisor, e);
@@ -69,9 +71,9 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 
 	*ret = (struct live_info){ .entry = entry };
 	*ret_box = NULL;
-	if (entry->scope == SCOPE_JOB && entry->state == REG_READY) {
+	if ((entry->scope == SCOPE_JOB || entry->owner) && entry->state == REG_READY) {
 		ret->alive = reg_proc_alive(&entry->supervisor) == REG_ALIVE;
-		ret->running = ret->alive;
+		ret->running = ret->alive && entry->scope == SCOPE_JOB;
 		ret->memory_bytes = live_memory((pid_t)entry->supervisor.pid);
 		ret->memory_summed = ret->memory_bytes > 0;
 		return;
@@ -166,6 +168,7 @@ static void put_entry(const struct live_info *info, struct jsonw *w)
 	jsonw_kstr(w, "walls", e->profile_digest);
 	jsonw_kstr(w, "mounts", e->mounts_digest);
 	jsonw_ku64(w, "supervisor", e->supervisor.pid);
+	jsonw_ku64(w, "owner", e->owner);
 	jsonw_ku64(w, "created_ms", e->created_ms);
 	jsonw_ku64(w, "used_ms", e->used_ms);
 	jsonw_ku64(w, "warned_ms", e->warned_ms);
@@ -213,8 +216,9 @@ int live_inspect(struct engine *g, struct str key, struct buf *out, struct err *
 static int end_one(struct look *l, const struct live_info *info, const char *what, live_fn *each, void *ctx,
 		   struct err *e)
 {
-	int r = kept_end(l->g, info->entry->key, &info->entry->supervisor, what,
-			 info->why ? info->why : "asked for", e);
+	const char *why = info->why ? info->why : "asked for";
+	int r = info->entry->owner ? own_end(l->g, info->entry, what, why, e)
+				   : kept_end(l->g, info->entry->key, &info->entry->supervisor, what, why, e);
 
 	if (r < 0)
 		return r;
@@ -234,7 +238,8 @@ int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const
 
 		ask(&l, &l.v[i], &info, &box);
 		(void)box_close(box);
-		if (info.running && !busy_too)
+		/* Whether a call runs in somebody's own only that process knows. */
+		if ((info.running || info.entry->owner) && !busy_too)
 			continue;
 		r = end_one(&l, &info, what, each, ctx, e);
 		n++;
@@ -294,6 +299,8 @@ int live_prune(struct engine *g, const struct prune_opts *o, live_fn *each, void
 		struct live_info info;
 		struct box *box;
 
+		if (l.v[i].owner)
+			continue; /* it goes with its process */
 		ask(&l, &l.v[i], &info, &box);
 		(void)box_close(box);
 		r = judge_age(&l, o, &info, e);

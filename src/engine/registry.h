@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "model/names.h"
 #include "model/request.h"
@@ -43,7 +44,9 @@ enum reg_alive {
 
 int reg_proc_self(struct reg_proc *ret, struct err *e);
 int reg_proc_of(pid_t pid, struct reg_proc *ret, struct err *e); /* ERR_NOTFOUND when there is none */
-enum reg_alive reg_proc_alive(const struct reg_proc *p);         /* a zombie is gone */
+/* The same for one of our own children, with less to read: `self` is us. */
+int reg_proc_beside(pid_t pid, const struct reg_proc *self, struct reg_proc *ret, struct err *e);
+enum reg_alive reg_proc_alive(const struct reg_proc *p); /* a zombie is gone */
 
 /* ---- sandboxes ---- */
 
@@ -63,6 +66,8 @@ struct reg_entry {
 	uint64_t created_ms, used_ms; /* Unix time */
 	uint64_t warned_ms;           /* since when its user knows that its walls have changed; 0 = not */
 	uint64_t calls;
+	uint64_t
+		owner; /* pid of the process that has it for itself (session_own.c); 0 = none. In no column */
 };
 
 struct reg_filter {
@@ -122,6 +127,8 @@ int registry_reap(struct registry *r, struct reg_reaped *ret, struct err *e);
 /* ---- what a live sandbox says of itself ---- */
 
 /* Writes (0600, whole or not at all) or reads `info` in the sandbox's own directory. It is for as long as it lives, so it is not synced. */
+#define REGISTRY_INFO_MAX ((size_t)256 * 1024)
+int registry_info_text(const struct reg_entry *entry, struct buf *out, struct err *e);
 int registry_info_write(int dir, const struct reg_entry *entry, struct err *e);
 int registry_info_parse(struct arena *a, struct str text, struct reg_entry *ret, struct err *e);
 /* Registers again everything below `sessions` whose supervisor lives; what is unreadable is left out and counted. */

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INFO_MAX ((size_t)256 * 1024)
 #define TEMP_NAME ".info.new"
 enum { SESSIONS_MAX = 100000 };
 
@@ -33,7 +32,7 @@ static void put_bytes(struct jsonw *w, struct str s)
 	{
 		_cleanup_buf_ struct buf hex = { 0 };
 
-		buf_init(&hex, INFO_MAX);
+		buf_init(&hex, REGISTRY_INFO_MAX);
 		for (size_t i = 0; i < s.n; i++) {
 			hash_to_hex((const unsigned char *)s.p + i, 1, digits);
 			buf_puts(&hex, digits);
@@ -83,24 +82,33 @@ static int replace(int dir, struct str text)
 	return r;
 }
 
-int registry_info_write(int dir, const struct reg_entry *entry, struct err *e)
+int registry_info_text(const struct reg_entry *entry, struct buf *out, struct err *e)
 {
-	_cleanup_buf_ struct buf b = { 0 };
 	struct jsonw w;
 	int r = reg_check_entry(entry, e);
 
 	if (r < 0)
 		return r;
-	buf_init(&b, INFO_MAX);
-	jsonw_init(&w, &b, 1);
+	buf_init(out, REGISTRY_INFO_MAX);
+	jsonw_init(&w, out, 1);
 	jsonw_obj(&w);
 	jsonw_ku64(&w, "version", 1);
 	for (size_t i = 0; i < reg_n_cols; i++)
 		put_col(&w, entry, &reg_cols[i]);
 	jsonw_obj_end(&w);
-	buf_putc(&b, '\n');
-	if (b.failed)
-		return err_set(e, ERR_LIMIT, "info of a sandbox: more than %zu bytes", INFO_MAX);
+	buf_putc(out, '\n');
+	return out->failed
+		       ? err_set(e, ERR_LIMIT, "info of a sandbox: more than %zu bytes", REGISTRY_INFO_MAX)
+		       : 0;
+}
+
+int registry_info_write(int dir, const struct reg_entry *entry, struct err *e)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+	int r = registry_info_text(entry, &b, e);
+
+	if (r < 0)
+		return r;
 	r = replace(dir, buf_str(&b));
 	return r < 0 ? err_sys(e, -r, "write '" REGISTRY_INFO "' of sandbox '" STR_FMT "'",
 			       STR_ARG(entry->key))
@@ -186,7 +194,7 @@ static int take_col(struct arena *a, const struct value *obj, const struct col *
 int registry_info_parse(struct arena *a, struct str text, struct reg_entry *ret, struct err *e)
 {
 	const struct json_opts o = {
-		.name = REGISTRY_INFO, .max_depth = 3, .max_bytes = INFO_MAX, .max_values = 64
+		.name = REGISTRY_INFO, .max_depth = 3, .max_bytes = REGISTRY_INFO_MAX, .max_values = 64
 	};
 	struct reg_entry entry = { 0 };
 	const struct value *version;
@@ -229,7 +237,7 @@ static int read_info(int sessions, const char *name, struct arena *a, struct reg
 	fd = private_file_open(dir, REGISTRY_INFO, O_RDONLY);
 	if (fd < 0)
 		return err_set(e, ERR_UNAVAIL, "'%s/" REGISTRY_INFO "' %s", name, private_why(fd));
-	r = fd_read_all(fd, INFO_MAX, &text, &n);
+	r = fd_read_all(fd, REGISTRY_INFO_MAX, &text, &n);
 	if (r < 0)
 		return err_sys(e, -r, "read '%s/" REGISTRY_INFO "'", name);
 	return registry_info_parse(a, arena_str(a, (struct str){ .p = text, .n = n }), ret, e);

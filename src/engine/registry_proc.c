@@ -66,6 +66,20 @@ static int read_pidns(uint64_t *ret)
 	return 0;
 }
 
+int reg_proc_beside(pid_t pid, const struct reg_proc *self, struct reg_proc *ret, struct err *e)
+{
+	struct reg_proc p = *self;
+	char state;
+	int r;
+
+	p.pid = (uint64_t)pid;
+	r = pid > 0 ? read_stat(p.pid, &state, &p.start) : -ENOENT;
+	if (r < 0)
+		return err_sys(e, -r, "read /proc of pid %d", (int)pid);
+	*ret = p;
+	return 0;
+}
+
 int reg_proc_of(pid_t pid, struct reg_proc *ret, struct err *e)
 {
 	struct reg_proc p = { .pid = (uint64_t)pid };

@@ -190,6 +190,7 @@ void session_let_go(struct session *s)
 {
 	s->box = box_close(s->box);
 	job_forget(s);
+	own_forget(s);
 	s->key[0] = '\0';
 	s->kept = s->on_host = s->for_one = s->warn = false;
 	s->digest = (struct digest){ 0 };
@@ -216,10 +217,12 @@ void session_put_aside(struct session *s, struct session_hand *h)
 				    .on_host = s->on_host,
 				    .for_one = s->for_one,
 				    .warn = s->warn,
+				    .own_note = s->own_note,
 				    .warn_until_ms = s->warn_until_ms,
 				    .seen = s->seen };
 	memcpy(h->key, s->key, sizeof(h->key));
 	s->box = NULL;
+	s->own_note = 0;
 	buf_init(&s->made_for, 1 << 20);
 	session_let_go(s);
 }
@@ -235,6 +238,7 @@ void session_take_up(struct session *s, struct session_hand *h)
 	s->on_host = h->on_host;
 	s->for_one = h->for_one;
 	s->warn = h->warn;
+	s->own_note = h->own_note;
 	s->warn_until_ms = h->warn_until_ms;
 	s->seen = h->seen;
 	memcpy(s->key, h->key, sizeof(s->key));
@@ -329,7 +333,9 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;
 		s->kept = r >= 0 && !s->own && !in.passing;
-		if (r >= 0 && in.passing && !s->own)
+		if (r >= 0 && s->own)
+			own_note(s, d);
+		else if (r >= 0 && in.passing)
 			r = job_register(s, d, e);
 	}
 	if (r < 0)

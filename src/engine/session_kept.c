@@ -79,6 +79,15 @@ static int kill_supervisor(const struct reg_proc *p, struct err *e)
 		       : 0;
 }
 
+int own_end(struct engine *g, const struct reg_entry *entry, const char *what, const char *why, struct err *e)
+{
+	int r = kill_supervisor(&entry->supervisor, e);
+
+	if (r >= 0 && what)
+		record(g, what, entry->key, why);
+	return r;
+}
+
 static void forget_dir(const char *dir)
 {
 	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -94,6 +94,89 @@ WITH_LAB(list_and_inspect_tell_what_lives, 0)
 	(void)creel_close(s);
 }
 
+static int count_notes(const struct lab *l)
+{
+	char path[128];
+	DIR *d;
+	int n = -2;
+
+	(void)snprintf(path, sizeof(path), "%s/own", l->state);
+	d = opendir(path);
+	MUST(d);
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	return n;
+}
+
+static void die_with_a_sandbox(struct lab *l, int told)
+{
+	struct creel_session *s;
+
+	l->g = lab_engine(l);
+	s = open_as(l, "agent:b:one", "rw");
+	(void)sh(l, s, "true");
+	MUST(write(told, "x", 1) == 1);
+	for (;;)
+		(void)pause();
+}
+
+/* Its process is not there any more, and neither is the sandbox: whoever looks finds that out. */
+WITH_LAB(the_own_sandbox_of_a_process_that_died_is_not_told, CREEL_OWN)
+{
+	struct seen seen;
+	int told[2];
+	pid_t pid;
+	char c;
+
+	MUST(look(l).n == 0);
+	MUST(pipe(told) == 0);
+	pid = fork();
+	MUST(pid >= 0);
+	if (pid == 0)
+		die_with_a_sandbox(l, told[1]);
+	MUST(read(told[0], &c, 1) == 1);
+	seen = look(l);
+	MUST(seen.n == 1 && seen.alive == 1 && seen.last.owner == pid && count_notes(l) == 1);
+	MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+	for (int i = 0; i < 100 && look(l).n; i++)
+		(void)usleep(20000);
+	MUST(look(l).n == 0 && count_notes(l) == 0);
+}
+
+WITH_LAB(list_tells_of_sandboxes_that_a_process_has_for_itself, CREEL_OWN)
+{
+	struct creel_session *a = open_as(l, "agent:a:one", "rw"), *b = open_as(l, "agent:b:one", "rw");
+	struct creel_prune_options all = CREEL_PRUNE_INIT;
+	struct creel_filter f = CREEL_FILTER_INIT;
+	struct creel_error e;
+	struct seen seen;
+	char *json = NULL;
+
+	MUST(look(l).n == 0); /* none was needed yet */
+	(void)sh(l, a, "true");
+	seen = look(l);
+	MUST(seen.n == 1 && seen.alive == 1 && seen.last.owner == getpid() && seen.last.supervisor > 0);
+	MUST_SAY(seen.state, "ready");
+	(void)sh(l, b, "true");
+	MUST(look(l).n == 2 && count_notes(l) == 2);
+	MUST(creel_inspect(l->g, "agent:a:one", &json, &e) == 0);
+	MUST_HOLD(json, "\"owner\": ");
+	creel_free(json);
+	/* age and a change of the walls are its owner's business; who says kill means it */
+	all.max_age_days = all.idle_hours = 1;
+	f.agent = "a";
+	MUST(creel_recreate(l->g, &f, 0, NULL, NULL, &e) == 0 &&
+	     creel_prune(l->g, &all, NULL, NULL, &e) == 0);
+	MUST(creel_kill(l->g, &f, NULL, NULL, &e) == 1 && look(l).n == 1);
+	MUST_SAY(sh(l, a, "echo again"), "again\n");
+	MUST(look(l).n == 2 && count_notes(l) == 2);
+	(void)creel_close(a);
+	MUST(look(l).n == 1);
+	(void)creel_close(b);
+	MUST(look(l).n == 0 && count_notes(l) == 0);
+}
+
 WITH_LAB(kill_ends_what_it_is_told_and_nothing_else, 0)
 {
 	struct creel_session *a = open_as(l, "agent:a:one", NULL), *b = open_as(l, "agent:b:one", NULL);
@@ -219,10 +302,12 @@ WITH_LAB(a_damaged_registry_is_set_aside_and_nothing_is_lost_that_lives, 0)
 	before = look(l);
 	(void)creel_close(s);
 	l->g = creel_engine_free(l->g);
-	(void)snprintf(path, sizeof(path), "%s/registry/registry.db", l->state);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	MUST(fd >= 0 && pwrite(fd, "this is no database at all, whatever its name", 45, 0) == 45);
-	(void)close(fd);
+	for (int i = 0; i < 2; i++) { /* and its log, which would have had everything */
+		(void)snprintf(path, sizeof(path), "%s/registry/registry.db%s", l->state, i ? "-wal" : "");
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		MUST(fd >= 0 && pwrite(fd, "this is no database at all, whatever its name", 45, 0) == 45);
+		(void)close(fd);
+	}
 	l->g = lab_engine(l);
 	s = open_as(l, "agent:a:one", NULL);
 	MUST_HOLD(call(l, s, "exec", "{\"command\":\"cat /tmp/x\"}", CREEL_CALL_OK),

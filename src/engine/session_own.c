@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sandbox that a process has for itself (CREEL_OWN) leaves a note in own/ of the state directory for as long as it lives, so that whoever looks sees it
+ * and can end it. A file, and not a row of the registry: its owner may open thousands, and never reads them. The name says who the owner is; what the
+ * note says of the sandbox is believed only while that very process is there. Without the note everything works; so it may fail.
+ */
+#include "engine/engine_priv.h"
+
+#include "backend/native.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/private.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define NOTE_NAME_MAX 72
+#define NOTES_MAX 100000u
+
+static int open_dir(struct engine *g, struct err *e)
+{
+	char path[4096];
+
+	if (g->own_dir >= 0)
+		return 0;
+	if (reg_proc_self(&g->self, e) < 0)
+		return -1;
+	g->own_dir = state_open(&g->state, "own", "any", path, sizeof(path), e);
+	return g->own_dir < 0 ? -1 : 0;
+}
+
+static void note_name(const struct engine *g, uint64_t count, char out[static NOTE_NAME_MAX])
+{
+	(void)snprintf(out, NOTE_NAME_MAX, "%" PRIu64 "-%" PRIu64 "-%" PRIu64, g->self.pid, g->self.start,
+		       count);
+}
+
+static int write_note(const struct engine *g, const char *name, const struct reg_entry *entry, struct err *e)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	_cleanup_close_ int fd = FD_NONE;
+	int r = registry_info_text(entry, &text, e);
+
+	if (r < 0)
+		return r;
+	fd = openat(g->own_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	r = fd < 0 ? -errno : fd_write_all(fd, buf_str(&text));
+	if (fd >= 0 && r < 0)
+		(void)unlinkat(g->own_dir, name, 0);
+	return r < 0 ? err_sys(e, -r, "write 'own/%s'", name) : 0;
+}
+
+void own_note(struct session *s, const struct decision *d)
+{
+	struct engine *g = s->engine;
+	uint64_t now = clock_unix_ms();
+	char name[NOTE_NAME_MAX], key[NOTE_NAME_MAX];
+	struct reg_entry entry = { .scope = d->place.scope,
+				   .session = d->who.session_key,
+				   .agent = d->who.agent,
+				   .backend = d->place.backend,
+				   .state = REG_READY,
+				   .profile_digest = str_z(s->digest.walls),
+				   .mounts_digest = str_z(s->digest.mounts),
+				   .workspace = d->workspace,
+				   .created_ms = now,
+				   .used_ms = now };
+	struct err ignored = { 0 };
+
+	if (open_dir(g, &ignored) < 0 ||
+	    reg_proc_beside(native_pid(s->box), &g->self, &entry.supervisor, &ignored) < 0)
+		return;
+	(void)snprintf(key, sizeof(key), "own:%" PRIu64 "-%" PRIu64, entry.supervisor.pid,
+		       entry.supervisor.start);
+	entry.key = str_z(key);
+	note_name(g, g->own_count + 1, name);
+	if (write_note(g, name, &entry, &ignored) >= 0)
+		s->own_note = ++g->own_count;
+}
+
+void own_forget(struct session *s)
+{
+	char name[NOTE_NAME_MAX];
+
+	if (!s->own_note)
+		return;
+	note_name(s->engine, s->own_note, name);
+	(void)unlinkat(s->engine->own_dir, name, 0);
+	s->own_note = 0;
+}
+
+/* ---- reading ---- */
+
+static bool owner_of(const struct engine *g, const char *name, struct reg_proc *ret)
+{
+	struct str pid, start, rest = str_z(name);
+
+	*ret = g->self; /* the boot and the namespace */
+	return str_cut(rest, '-', &pid, &rest) && str_cut(rest, '-', &start, &rest) &&
+	       str_to_u64(pid, UINT64_MAX, &ret->pid) >= 0 && str_to_u64(start, UINT64_MAX, &ret->start) >= 0;
+}
+
+static int read_note(int dir, const char *name, struct arena *a, struct reg_entry *ret, struct err *e)
+{
+	_cleanup_close_ int fd = private_file_open(dir, name, O_RDONLY);
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+	int r;
+
+	if (fd < 0)
+		return err_set(e, ERR_UNAVAIL, "'%s' %s", name, private_why(fd));
+	r = fd_read_all(fd, REGISTRY_INFO_MAX, &text, &n);
+	return r < 0 ? err_sys(e, -r, "read '%s'", name)
+		     : registry_info_parse(a, arena_str(a, (struct str){ .p = text, .n = n }), ret, e);
+}
+
+/* True with *ret when it lives. What was left is removed; what cannot be read may be under way, as long as its owner is. */
+static bool look_at_note(const struct engine *g, const char *name, struct arena *a, struct reg_entry *ret)
+{
+	struct err ignored = { 0 };
+	struct reg_proc owner;
+	bool known;
+
+	if (!owner_of(g, name, &owner))
+		return false;
+	known = read_note(g->own_dir, name, a, ret, &ignored) >= 0;
+	if (reg_proc_alive(known ? &ret->supervisor : &owner) == REG_GONE) {
+		(void)unlinkat(g->own_dir, name, 0);
+		return false;
+	}
+	if (known)
+		ret->owner = owner.pid;
+	return known;
+}
+
+int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n, struct err *e)
+{
+	size_t cap = *n;
+	struct reg_entry *grown;
+	struct dirent *ent;
+	DIR *d = NULL;
+	int copy, r = open_dir(g, e);
+
+	if (r < 0)
+		return r;
+	copy = openat(g->own_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d) {
+		(void)fd_close(copy);
+		return err_sys(e, errno, "read 'own' of the state directory");
+	}
+	for (unsigned i = 0; r >= 0 && i < NOTES_MAX && (ent = readdir(d)); i++) {
+		struct reg_entry entry;
+
+		if (!look_at_note(g, ent->d_name, a, &entry))
+			continue;
+		grown = *n < cap ? *v : arena_grow(a, *v, *n, &cap, sizeof(**v), alignof(struct reg_entry));
+		if (!grown)
+			r = err_set(e, ERR_LIMIT, "out of memory");
+		else
+			(*v = grown)[(*n)++] = entry;
+	}
+	(void)closedir(d);
+	return r;
+}
