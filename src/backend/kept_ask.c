@@ -236,6 +236,10 @@ int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct m
 	}
 	while (!k->gone && r >= 0 && (ret->head.msg != KEEPER_REPLY || ret->head.id != h->id))
 		r = pump(k, POLLIN, end, ret, e);
+	if (k->gone && ret->head.id != h->id && k->why.kind == ERR_PROTO) {
+		*e = k->why; /* it lives, and cannot be understood */
+		return -(int)e->kind;
+	}
 	if (k->gone && ret->head.id != h->id)
 		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
 	if (r < 0 || ret->head.err_kind == ERR_NONE)

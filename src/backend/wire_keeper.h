@@ -11,7 +11,7 @@
 
 #include "backend/jobs.h"
 
-#define KEEPER_VERSION 2u
+#define KEEPER_VERSION 2u          /* another one whenever a struct below changes */
 #define KEEPER_INLINE_MAX 16384u   /* of a body in a message */
 #define KEEPER_BODY_MAX (8u << 20) /* of any */
 #define KEEPER_ARGS_MAX 65536u

@@ -333,6 +333,15 @@ static int reach(struct making *m, struct err *e)
 						   .looked_ms = clock_mono_ms() };
 		return 1;
 	}
+	/* It lives, with work in it perhaps, and nobody of this version can speak to it. To make another would lose sight of it. */
+	if (r >= 0 && e->kind == ERR_PROTO) {
+		m->s->box = box_close(m->s->box);
+		return err_set(e, ERR_UNAVAIL,
+			       "the sandbox of '" STR_FMT
+			       "' is kept by another version of creel; fix: creel recreate '" STR_FMT
+			       "' (processes in it end, files stay)",
+			       STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
+	}
 	if (r < 0 && e->kind != ERR_NOTFOUND)
 		return r;
 	m->s->box = r < 0 ? NULL : box_close(m->s->box);

@@ -2,7 +2,11 @@
 /* Sandboxes that outlive who made them: found again, made anew, ended, and what is left of them after a crash. */
 #include "lab.h"
 
+#include "backend/wire_keeper.h"
+
 #include <glob.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 static void in_another_process(struct lab *l, void (*body)(struct lab *l, int i), int i)
@@ -317,6 +321,77 @@ WITH_LAB(a_damaged_registry_is_set_aside_and_nothing_is_lost_that_lives, 0)
 	(void)snprintf(path, sizeof(path), "%s/registry/registry.db.corrupt-*", l->state);
 	MUST(glob(path, 0, NULL, &found) == 0 && found.gl_pathc >= 1);
 	globfree(&found);
+	(void)creel_close(s);
+}
+
+/* Takes the keeper's place at its socket. */
+static int take_place(const char *socket_path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	MUST(strlen(socket_path) < sizeof(at.sun_path) && unlink(socket_path) == 0);
+	(void)strcpy(at.sun_path, socket_path);
+	MUST(bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 9) == 0);
+	return fd;
+}
+
+_Noreturn static void speak_as_before(int listener)
+{
+	struct keeper_event said = { .version = KEEPER_VERSION - 1, .msg = KEEPER_REPLY };
+	struct keeper_request asked;
+	int who;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	for (;;) {
+		who = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		while (recv(who, &asked, sizeof(asked), 0) == (ssize_t)sizeof(asked)) {
+			said.op = asked.msg;
+			said.id = asked.id;
+			(void)send(who, &said, sizeof(said), MSG_NOSIGNAL);
+		}
+		(void)close(who);
+	}
+}
+
+/* After an upgrade: the sandbox lives, and nobody can speak to its keeper. It stays in sight until somebody ends it. */
+WITH_LAB(a_keeper_of_another_version_is_refused_with_a_way_that_works, 0)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	struct creel_filter f = CREEL_FILTER_INIT;
+	struct creel_error e;
+	struct seen before;
+	char *json = NULL, path[128], *at;
+	int listener;
+	pid_t pid;
+
+	(void)sh(l, s, "echo x > /tmp/x; echo kept > kept");
+	(void)creel_close(s);
+	before = look(l);
+	MUST(creel_inspect(l->g, "agent:a:one", &json, &e) == 0);
+	at = strstr(json, "\"socket\": \"");
+	MUST(at && sscanf(at + 11, "%127[^\"]", path) == 1);
+	creel_free(json);
+	MUST(kill((pid_t)before.last.supervisor, SIGSTOP) == 0);
+	listener = take_place(path);
+	pid = fork();
+	MUST(pid >= 0);
+	if (pid == 0)
+		speak_as_before(listener);
+	(void)close(listener);
+	s = open_as(l, "agent:a:one", NULL);
+	for (int i = 0; i < 2; i++) { /* the second finds everything as it was */
+		struct seen now;
+
+		MUST_HOLD(call(l, s, "exec", "{\"command\":\"true\"}", CREEL_CALL_ERROR),
+			  "is kept by another version of creel; fix: creel recreate 'agent:a:one'");
+		now = look(l);
+		MUST(now.n == 1 && now.last.supervisor == before.last.supervisor);
+	}
+	f.session = "agent:a:one";
+	MUST(creel_recreate(l->g, &f, 0, NULL, NULL, &e) == 1);
+	MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+	MUST_SAY(sh(l, s, "ls /tmp; cat kept"), "kept\n");
 	(void)creel_close(s);
 }
 
