@@ -143,7 +143,7 @@ WITH_LAB(the_own_sandbox_of_a_process_that_died_is_not_told, CREEL_OWN)
 	seen = look(l);
 	MUST(seen.n == 1 && seen.alive == 1 && seen.last.owner == pid && count_notes(l) == 1);
 	MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
-	for (int i = 0; i < 100 && look(l).n; i++)
+	for (int i = 0; i < 500 && look(l).n; i++)
 		(void)usleep(20000);
 	MUST(look(l).n == 0 && count_notes(l) == 0);
 }

@@ -22,6 +22,8 @@ LIMITS = ["--memory", "64m", "--pids", "32", "--cpus", "0.5"]
 HOG = "import sys\nb = [bytearray(1 << 20) for _ in range(int(sys.argv[1]))]\nprint(len(b))"
 FORKS = "import os, sys, time\nfor i in range(100):\n    try:\n        pid = os.fork()\n    except OSError:\n        sys.exit(3)\n    if pid == 0:\n        time.sleep(60)"
 SPIN = "import time\nend = time.time() + 3\nwhile time.time() < end: pass\nprint(time.process_time())"
+# root has the whole tree: there is nothing to see with it
+ORDINARY_ALONE = pytest.mark.parametrize("sessions", ["user"], indirect=True)
 
 
 def groups():
@@ -96,20 +98,17 @@ def test_killed_it_leaves_no_group(sessions, victim):
     assert limited(sessions, "echo", "again")["stdout"] == "again\n"
 
 
+@ORDINARY_ALONE
 def test_a_user_without_a_group_is_told_what_helps(sessions):
-    if sessions.uid == 0:
-        return
     alone = sessions.argv("call", "--sandbox", "light", *LIMITS, "exec", "true")
     done = subprocess.run(alone[4:], capture_output=True, text=True, cwd=sessions.cwd, env=sessions.env, check=False, timeout=200)
     text = done.stdout + done.stderr
     assert done.returncode == 125 and re.search("memory.*pids.*cpu", text) and "systemd-run --user --scope" in text, text
 
 
-
+@ORDINARY_ALONE
 def test_limits_of_a_session_that_was_begun_in_a_scope_stay_when_the_caller_has_gone(sessions):
     """As with systemd-run --user --scope -p Delegate=yes: nobody is in it but the caller, and then nobody but who keeps the sandbox."""
-    if sessions.uid == 0:
-        return
     scope = delegate(ROOT / "scope", sessions.uid)
     os.rmdir(scope / "session")
     enter = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
