@@ -15,17 +15,6 @@ struct waiting {
 	size_t n;
 };
 
-static void put_time(struct jsonw *w, const char *key, uint64_t ms)
-{
-	char text[CLOCK_TEXT_MAX];
-	struct str when;
-
-	if (ms && clock_format(ms, text, &when) == 0)
-		jsonw_kstr(w, key, when);
-	else
-		jsonw_knull(w, key);
-}
-
 static void put_json(struct jsonw *w, const struct creel_approval *a)
 {
 	const struct {
@@ -44,10 +33,10 @@ static void put_json(struct jsonw *w, const struct creel_approval *a)
 	jsonw_obj(w);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		jsonw_kz(w, texts[i].key, texts[i].value);
-	put_time(w, "created", a->created_ms);
-	put_time(w, "expires", a->expires_ms);
-	put_time(w, "answered", a->answered_ms);
-	put_time(w, "until", a->until_ms);
+	time_json(w, "created", a->created_ms);
+	time_json(w, "expires", a->expires_ms);
+	time_json(w, "answered", a->answered_ms);
+	time_json(w, "until", a->until_ms);
 	jsonw_ku64(w, "used", a->used);
 	jsonw_obj_end(w);
 }

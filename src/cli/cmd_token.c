@@ -140,17 +140,6 @@ static void warn_about_pairs(const struct desk *d, const struct token_entry *t)
 		output_complain(buf_str(&text));
 }
 
-static void put_time(struct jsonw *w, const char *key, uint64_t ms)
-{
-	char text[CLOCK_TEXT_MAX];
-	struct str when;
-
-	if (ms && clock_format(ms, text, &when) == 0)
-		jsonw_kstr(w, key, when);
-	else
-		jsonw_knull(w, key);
-}
-
 static void put_new(struct cli *cli, const struct token_opts *o, const char *id, const char *token,
 		    struct str pairs)
 {
@@ -168,7 +157,7 @@ static void put_new(struct cli *cli, const struct token_opts *o, const char *id,
 	jsonw_kz(&w, "token", token);
 	jsonw_kstr(&w, "pairs", pairs);
 	jsonw_kbool(&w, "admin", o->pairs->admin);
-	put_time(&w, "expires", o->expires_ms);
+	time_json(&w, "expires", o->expires_ms);
 	jsonw_obj_end(&w);
 	buf_putc(cli->out, '\n');
 }
@@ -262,10 +251,10 @@ static void put_list_json(struct cli *cli, const struct tokens *t, uint64_t now)
 		jsonw_kz(&w, "state", enum_name(token_state_names, (int)token_state(one, now)));
 		jsonw_kstr(&w, "pairs", buf_str(&pairs));
 		jsonw_kbool(&w, "admin", one->admin);
-		put_time(&w, "created", one->created_ms);
-		put_time(&w, "expires", one->expires_ms);
-		put_time(&w, "used", one->used_ms);
-		put_time(&w, "revoked", one->revoked_ms);
+		time_json(&w, "created", one->created_ms);
+		time_json(&w, "expires", one->expires_ms);
+		time_json(&w, "used", one->used_ms);
+		time_json(&w, "revoked", one->revoked_ms);
 		jsonw_obj_end(&w);
 	}
 	jsonw_arr_end(&w);

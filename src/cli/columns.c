@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/session.h"
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -63,6 +64,17 @@ void columns_print(const struct columns *c, struct buf *out)
 		if (last)
 			buf_putc(out, '\n');
 	}
+}
+
+void time_json(struct jsonw *w, const char *key, uint64_t ms)
+{
+	char text[CLOCK_TEXT_MAX];
+	struct str when;
+
+	if (ms && clock_format(ms, text, &when) == 0)
+		jsonw_kstr(w, key, when);
+	else
+		jsonw_knull(w, key);
 }
 
 struct str short_age(struct arena *a, uint64_t now_ms, uint64_t then_ms)

@@ -99,6 +99,8 @@ void columns_print(const struct columns *c, struct buf *out);
 /* "3m", "2h", "5d" and "12M", short enough for a column */
 struct str short_age(struct arena *a, uint64_t now_ms, uint64_t then_ms);
 struct str short_size(struct arena *a, uint64_t bytes);
+/* A member that is a time; null for 0. */
+void time_json(struct jsonw *w, const char *key, uint64_t ms);
 
 /* ---- boxes.c: sandboxes that were listed ---- */
 

@@ -132,6 +132,7 @@ int session_env(const struct session *s, const struct decision *d, char *const *
 		struct strs *ret, struct err *e);
 
 /* session_job.c */
+struct reg_entry session_entry(const struct session *s, const struct decision *d);
 int job_register(struct session *s, const struct decision *d, struct err *e);
 void job_forget(struct session *s);
 void job_sweep(struct engine *g); /* layers of jobs whose warden was killed */

@@ -13,10 +13,12 @@
 
 #define SWEEP_MAX 10000u
 
-int job_register(struct session *s, const struct decision *d, struct err *e)
+/* What is told of a sandbox that this process has; its key and its process are not in it yet. */
+struct reg_entry session_entry(const struct session *s, const struct decision *d)
 {
 	uint64_t now = clock_unix_ms();
-	struct reg_entry entry = { .scope = d->place.scope,
+
+	return (struct reg_entry){ .scope = d->place.scope,
 				   .session = d->who.session_key,
 				   .agent = d->who.agent,
 				   .backend = d->place.backend,
@@ -25,11 +27,16 @@ int job_register(struct session *s, const struct decision *d, struct err *e)
 				   .mounts_digest = str_z(s->digest.mounts),
 				   .workspace = d->workspace,
 				   .created_ms = now,
-				   .used_ms = now,
-				   .calls = 1 };
+				   .used_ms = now };
+}
+
+int job_register(struct session *s, const struct decision *d, struct err *e)
+{
+	struct reg_entry entry = session_entry(s, d);
 	struct registry *reg;
 	int r = engine_registry(s->engine, &reg, e);
 
+	entry.calls = 1;
 	if (r >= 0)
 		r = reg_proc_of(native_pid(s->box), &entry.supervisor, e);
 	(void)snprintf(s->job_key, sizeof(s->job_key), "job:%llu-%llu",

@@ -7,7 +7,6 @@
 #include "engine/engine_priv.h"
 
 #include "backend/native.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/private.h"
 
@@ -56,18 +55,8 @@ static int write_note(const struct engine *g, const char *name, const struct reg
 void own_note(struct session *s, const struct decision *d)
 {
 	struct engine *g = s->engine;
-	uint64_t now = clock_unix_ms();
 	char name[NOTE_NAME_MAX], key[NOTE_NAME_MAX];
-	struct reg_entry entry = { .scope = d->place.scope,
-				   .session = d->who.session_key,
-				   .agent = d->who.agent,
-				   .backend = d->place.backend,
-				   .state = REG_READY,
-				   .profile_digest = str_z(s->digest.walls),
-				   .mounts_digest = str_z(s->digest.mounts),
-				   .workspace = d->workspace,
-				   .created_ms = now,
-				   .used_ms = now };
+	struct reg_entry entry = session_entry(s, d);
 	struct err ignored = { 0 };
 
 	if (open_dir(g, &ignored) < 0 ||

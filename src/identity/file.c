@@ -114,10 +114,14 @@ int idfile_lock(const struct idfile *f, struct err *e)
 	return r < 0 ? err_sys(e, -r, "lock '%s/%s'", f->path, name) : TAKE_FD(fd);
 }
 
-int idfile_write(struct idfile *f, struct str text, struct err *e)
+int idfile_write(struct idfile *f, const struct buf *text, const char *what, struct err *e)
 {
-	int r = fd_write_atomic(f->dir, f->name, text, 0600);
+	int r;
 
+	if (text->failed)
+		return err_set(e, ERR_LIMIT, "the %s take more than %zu bytes: revoke some", what,
+			       f->max_bytes);
+	r = fd_write_atomic(f->dir, f->name, buf_str(text), 0600);
 	if (r < 0)
 		return err_sys(e, -r, "write '%s/%s'", f->path, f->name);
 	f->loaded = false;

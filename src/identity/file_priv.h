@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/fd.h"
 
@@ -30,5 +31,5 @@ typedef int idfile_parse(struct arena *a, struct str text, void *ret, struct err
 int idfile_load(struct idfile *f, struct arena *mine, idfile_parse *parse, void *ret, struct err *e);
 /* A descriptor that holds the lock. */
 int idfile_lock(const struct idfile *f, struct err *e);
-/* With the lock. What was taken is old then. */
-int idfile_write(struct idfile *f, struct str text, struct err *e);
+/* With the lock. What was taken is old then. `what` is in it, for the message about one that has become too large. */
+int idfile_write(struct idfile *f, const struct buf *text, const char *what, struct err *e);

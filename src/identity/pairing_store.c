@@ -93,10 +93,7 @@ static int save(struct pairing_store *s, const struct pairing *p, struct err *e)
 
 	buf_init(&text, PAIRING_FILE_MAX);
 	pairing_write(&text, p);
-	if (text.failed)
-		return err_set(e, ERR_LIMIT, "the senders take more than %zu bytes: revoke some",
-			       PAIRING_FILE_MAX);
-	r = idfile_write(&s->file, buf_str(&text), e);
+	r = idfile_write(&s->file, &text, "senders", e);
 	if (r >= 0)
 		r = pairing_store_load(s, e);
 	return r < 0 ? r : 0;

@@ -67,10 +67,7 @@ static int save(struct token_store *s, const struct tokens *t, struct err *e)
 
 	buf_init(&text, TOKENS_FILE_MAX);
 	tokens_write(&text, t);
-	if (text.failed)
-		return err_set(e, ERR_LIMIT, "the tokens take more than %zu bytes: revoke some",
-			       TOKENS_FILE_MAX);
-	r = idfile_write(&s->file, buf_str(&text), e);
+	r = idfile_write(&s->file, &text, "tokens", e);
 	if (r >= 0)
 		r = token_store_load(s, e);
 	return r < 0 ? r : 0;

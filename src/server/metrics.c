@@ -234,21 +234,28 @@ uint64_t metrics_get(const struct metrics *m, struct metric_at at)
 	return load(m, place(m, at, rows[at.metric].type == TYPE_GAUGE ? TYPE_GAUGE : TYPE_COUNTER));
 }
 
+uint64_t metrics_resident_at(int statm)
+{
+	char text[128];
+	ssize_t n = statm < 0 ? -1 : pread(statm, text, sizeof(text), 0);
+	struct str all = { .p = text, .n = n > 0 ? (size_t)n : 0 }, size, resident, rest;
+	uint64_t pages;
+
+	/* "size resident shared ...", in pages */
+	if (!str_cut(all, ' ', &size, &rest) || !str_cut(rest, ' ', &resident, &rest) ||
+	    str_to_u64(resident, UINT64_MAX / 65536, &pages) < 0)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t metrics_resident(int pid)
 {
-	char path[40], text[128];
 	_cleanup_close_ int fd = FD_NONE;
-	struct str size, rest, resident;
-	uint64_t pages;
-	ssize_t n;
+	char path[40];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/statm", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-	if (n <= 0 || !str_cut((struct str){ .p = text, .n = (size_t)n }, ' ', &size, &rest) ||
-	    !str_cut(rest, ' ', &resident, &rest) || str_to_u64(resident, UINT64_MAX / 65536, &pages) < 0)
-		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return metrics_resident_at(fd);
 }
 
 /* ---- telling ---- */

@@ -93,6 +93,8 @@ uint64_t metrics_get(const struct metrics *m, struct metric_at at);           /*
 
 /* Resident bytes of a process, as /proc has them; 0 when it cannot be known. */
 uint64_t metrics_resident(int pid);
+/* The same by a descriptor of its statm, for a process without /proc; negative: none. */
+uint64_t metrics_resident_at(int statm);
 
 /* The text that Prometheus reads (version 0.0.4): what was never counted is left out, unless the metric has no labels. */
 void metrics_write(const struct metrics *m, struct buf *out);

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "net/message.h"
+#include "server/metrics.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -121,25 +122,11 @@ static void count(struct egress_numbers *n, const struct net_report *r)
 		n->denials += r->denials[i].count;
 }
 
-static uint64_t resident(int statm)
-{
-	char text[128];
-	ssize_t n = statm >= 0 ? pread(statm, text, sizeof(text), 0) : -1;
-	struct str all = { text, n > 0 ? (size_t)n : 0 }, pages, rest;
-	uint64_t v;
-
-	/* "size resident shared ..." in pages */
-	if (!str_cut(all, ' ', &pages, &rest) || !str_cut(rest, ' ', &pages, &rest) ||
-	    str_to_u64(pages, UINT64_MAX >> 20, &v) < 0)
-		return 0;
-	return v * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void put_numbers(const struct door *d, struct buf *out)
 {
 	struct egress_numbers n = d->gone;
 
-	n.memory_bytes = resident(d->opts.statm);
+	n.memory_bytes = metrics_resident_at(d->opts.statm);
 	for (const struct guest *g = d->guests; g; g = g->next) {
 		n.guests += g->proxy != NULL;
 		count(&n, &g->report);

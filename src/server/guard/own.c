@@ -69,25 +69,11 @@ void answer_pairing(struct visit *v)
 
 /* ---- metrics ---- */
 
-static uint64_t resident(const struct guard *g)
-{
-	char text[128];
-	ssize_t n = g->o.statm >= 0 ? pread(g->o.statm, text, sizeof(text), 0) : -1;
-	struct str all = { text, n > 0 ? (size_t)n : 0 }, pages, rest;
-	uint64_t v;
-
-	/* "size resident shared ..." in pages */
-	if (!str_cut(all, ' ', &pages, &rest) || !str_cut(rest, ' ', &pages, &rest) ||
-	    str_to_u64(pages, UINT64_MAX >> 20, &v) < 0)
-		return 0;
-	return v * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void put_own(struct guard *g, struct buf *out)
 {
 	metrics_set(g->metrics, (struct metric_at){ METRIC_GUARD_CONNECTIONS },
 		    http_server_connections(g->server));
-	metrics_set(g->metrics, (struct metric_at){ METRIC_GUARD_MEMORY }, resident(g));
+	metrics_set(g->metrics, (struct metric_at){ METRIC_GUARD_MEMORY }, metrics_resident_at(g->o.statm));
 	metrics_write(g->metrics, out);
 }
 
