@@ -168,7 +168,8 @@ static void put_entry(const struct live_info *info, struct jsonw *w)
 	jsonw_kstr(w, "walls", e->profile_digest);
 	jsonw_kstr(w, "mounts", e->mounts_digest);
 	jsonw_ku64(w, "supervisor", e->supervisor.pid);
-	jsonw_ku64(w, "owner", e->owner);
+	if (e->owner)
+		jsonw_ku64(w, "owner", e->owner);
 	jsonw_ku64(w, "created_ms", e->created_ms);
 	jsonw_ku64(w, "used_ms", e->used_ms);
 	jsonw_ku64(w, "warned_ms", e->warned_ms);
