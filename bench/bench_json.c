@@ -114,7 +114,7 @@ static bool compare(const struct document *d, uint64_t rounds)
 	}
 	printf("%-16s %8zu bytes  creel %7.1f MB/s  jansson %7.1f MB/s  ratio %5.2f\n", d->name, b.n, ours,
 	       theirs, ours / theirs);
-	return ours >= RATIO_MIN * theirs;
+	return ours >= (double)RATIO_MIN * theirs;
 }
 
 static bool read_rounds(int argc, char **argv, uint64_t *ret)

@@ -59,7 +59,7 @@ static struct str accepted(struct oc *o, const struct shape *s)
 		else if (kind_names[i].kind == K_STR && s->text != TEXT_ANY)
 			buf_puts(&b, oc_text_accepted((enum shape_text)s->text));
 		else if (kind_names[i].kind == K_STR && s->max_len > 0)
-			buf_printf(&b, "a string of at most %u characters", s->max_len);
+			buf_printf(&b, "a string of at most %u characters", (unsigned)s->max_len);
 		else if (kind_names[i].kind == K_STR && s->min_len > 0)
 			buf_puts(&b, "a string that is not empty");
 		else
@@ -251,7 +251,8 @@ static void check_member(struct oc *o, const struct shape *s, const struct membe
 static void check_object(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
 	if (s->max_items > 0 && v->obj.n > s->max_items)
-		oc_bad(o, t, v, "too_many", "%zu names, accepted: at most %u", v->obj.n, s->max_items);
+		oc_bad(o, t, v, "too_many", "%zu names, accepted: at most %u", v->obj.n,
+		       (unsigned)s->max_items);
 	for (size_t i = 0; i < v->obj.n; i++)
 		check_member(o, s, &v->obj.m[i], t);
 	for (const struct shape_key *k = s->keys; k && k->name; k++)
@@ -262,9 +263,11 @@ static void check_object(struct oc *o, const struct shape *s, const struct value
 static void check_array(struct oc *o, const struct shape *s, const struct value *v, const struct trail *t)
 {
 	if (v->arr.n < s->min_items)
-		oc_bad(o, t, v, "too_few", "%zu entries, accepted: %u or more", v->arr.n, s->min_items);
+		oc_bad(o, t, v, "too_few", "%zu entries, accepted: %u or more", v->arr.n,
+		       (unsigned)s->min_items);
 	if (s->max_items > 0 && v->arr.n > s->max_items)
-		oc_bad(o, t, v, "too_many", "%zu entries, accepted: at most %u", v->arr.n, s->max_items);
+		oc_bad(o, t, v, "too_many", "%zu entries, accepted: at most %u", v->arr.n,
+		       (unsigned)s->max_items);
 	if (!s->items)
 		return;
 	for (size_t i = 0; i < v->arr.n; i++) {

@@ -133,7 +133,9 @@ static bool take_timeout(const struct wire_call *c, struct count *ret, struct wi
 	if (v->kind == VALUE_INT)
 		ret->n = v->i < 0 ? 0 : v->i > WIRE_TIMEOUT_MAX_S ? WIRE_TIMEOUT_MAX_S : (uint64_t)v->i;
 	else if (v->kind == VALUE_NUM)
-		ret->n = v->num > WIRE_TIMEOUT_MAX_S ? WIRE_TIMEOUT_MAX_S : v->num > 0 ? (uint64_t)v->num : 0;
+		ret->n = v->num > (double)WIRE_TIMEOUT_MAX_S ? WIRE_TIMEOUT_MAX_S
+			 : v->num > 0                        ? (uint64_t)v->num
+							     : 0;
 	else
 		return fault(f, 400, "invalid_timeout", "invalid timeout_s");
 	return true;

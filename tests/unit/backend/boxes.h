@@ -198,7 +198,8 @@ static inline void den_run(enum kind kind, int as_user, void (*body)(struct den 
 	if (pid == 0)
 		den_child(kind, as_user, body);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	CHECK_CASE(status == 0, "kind %d, user %d: it ended with %#x", kind, as_user, (unsigned)status);
+	CHECK_CASE(status == 0, "kind %u, user %d: it ended with %#x", (unsigned)kind, as_user,
+		   (unsigned)status);
 	check_gone_within(1000);
 }
 

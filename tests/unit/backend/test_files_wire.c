@@ -353,14 +353,17 @@ static void check_lie(const struct lie *lie, enum asked what)
 	(void)close(pair[1]);
 	f = files_wire_files(w);
 	r = ask(f, what);
-	CHECK_CASE(r == -ECONNRESET || r == -ETIMEDOUT, "%s, asked for %d: %d", lie->name, what, r);
-	CHECK_CASE(files_wire_broken(w), "%s, asked for %d: it would be asked again", lie->name, what);
-	CHECK_CASE(ask(f, what) == -ECONNRESET, "%s, asked for %d: it is asked again", lie->name, what);
+	CHECK_CASE(r == -ECONNRESET || r == -ETIMEDOUT, "%s, asked for %u: %d", lie->name, (unsigned)what, r);
+	CHECK_CASE(files_wire_broken(w), "%s, asked for %u: it would be asked again", lie->name,
+		   (unsigned)what);
+	CHECK_CASE(ask(f, what) == -ECONNRESET, "%s, asked for %u: it is asked again", lie->name,
+		   (unsigned)what);
 	CHECK_CASE(clock_mono_ms() - start < 20000, "%s: it took for ever", lie->name);
 	w = files_wire_close(w);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	CHECK_CASE(count_fds() == before, "%s, asked for %d: a descriptor is left", lie->name, what);
+	CHECK_CASE(count_fds() == before, "%s, asked for %u: a descriptor is left", lie->name,
+		   (unsigned)what);
 }
 
 #define N(list) (sizeof(list) / sizeof((list)[0]))

@@ -79,8 +79,8 @@ static inline void call_fails(struct call *c, const char *tool, const char *args
 	if (call_run(c, tool, str_z(args)) >= 0)
 		fail_msg("%s %s: did not fail", tool, args);
 	if (c->e.kind != kind || !strstr(c->e.msg, words))
-		fail_msg("%s %s: got kind %d, '%s'; want kind %d, '%s'", tool, args, c->e.kind, c->e.msg,
-			 kind, words);
+		fail_msg("%s %s: got kind %u, '%s'; want kind %u, '%s'", tool, args, (unsigned)c->e.kind,
+			 c->e.msg, (unsigned)kind, words);
 }
 
 static inline const struct value *got(const struct call *c, const char *path)

@@ -26,8 +26,8 @@ static void check(struct str stream, enum frame_state state, unsigned status, st
 							.n = step < stream.n - at ? step : stream.n - at },
 					  collect, &got),
 				0);
-		CHECK_CASE(f.state == state && f.status == status, "step %zu: state %d, status %u", step,
-			   f.state, f.status);
+		CHECK_CASE(f.state == state && f.status == status, "step %zu: state %u, status %u", step,
+			   (unsigned)f.state, f.status);
 		CHECK_STR(buf_str(&got), want);
 	}
 }

@@ -32,7 +32,8 @@ static void apply_fails(struct call *c, const char *patch, enum err_kind kind, c
 	if (apply(c, patch) >= 0)
 		fail_msg("did not fail: %s", patch);
 	if (c->e.kind != kind || !strstr(c->e.msg, words))
-		fail_msg("got kind %d, '%s'; want kind %d, '%s'", c->e.kind, c->e.msg, kind, words);
+		fail_msg("got kind %u, '%s'; want kind %u, '%s'", (unsigned)c->e.kind, c->e.msg,
+			 (unsigned)kind, words);
 }
 
 #define BEGIN "*** Begin Patch\n"
