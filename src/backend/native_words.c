@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/native_priv.h"
 #include "base/hash.h"
+#include "sandbox/advice.h"
 #include "sandbox/plan_read.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static const char *const disk_words[] = {
 void native_why(const struct warden_report *r, struct err *ret)
 {
 	if (r->msg == MSG_FAILED)
-		(void)err_sys(ret, r->err, "%s", r->what);
+		(void)advice_failed(r, ret);
 	else if (r->msg != MSG_EXIT)
 		return;
 	else if (r->reason == REASON_TIMEOUT)

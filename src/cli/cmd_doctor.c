@@ -30,19 +30,33 @@ static struct run *trial(struct cli *cli, struct err *e)
 	return r;
 }
 
+static void is_well(struct survey_item *i, struct str found)
+{
+	i->state = SURVEY_OK;
+	i->cause = i->fix = (struct str){ 0 };
+	if (found.n)
+		i->found = found;
+}
+
 /*
  * What was looked up is a suspicion; a sandbox that was started clears it. A container around us is nothing then, and
- * whatever else was found missing was not needed as run is set up here.
+ * whatever else was found missing was not needed as run is set up here. It is the warden who makes namespaces: where AppArmor
+ * lets nobody else do so, what we have found for ourselves says nothing about it.
  */
-static void forgive(struct survey *s)
+static void forgive(struct survey *s, const struct run *r)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (strcmp(s->v[i].name, "container") == 0) {
-			s->v[i].state = SURVEY_OK;
-			s->v[i].cause = s->v[i].fix = (struct str){ 0 };
-		} else if (s->v[i].state == SURVEY_FAIL) {
-			s->v[i].state = SURVEY_WARN;
-		}
+	for (size_t i = 0; i < s->n; i++) {
+		struct survey_item *it = &s->v[i];
+
+		if (strcmp(it->name, "container") == 0)
+			is_well(it, (struct str){ 0 });
+		else if (strcmp(it->name, "user-namespaces") == 0 && it->state == SURVEY_FAIL)
+			is_well(it, STR("creel-warden makes them, other programs of this user cannot"));
+		else if (strcmp(it->name, "time-namespace") == 0 && it->state != SURVEY_OK && r->last.time_ns)
+			is_well(it, STR("sandboxes have clocks of their own"));
+		else if (it->state == SURVEY_FAIL)
+			it->state = SURVEY_WARN;
+	}
 }
 
 /* Held, or named as one to do without. */
@@ -69,7 +83,7 @@ static void add_trial(struct cli *cli, const struct run *r, const struct err *e,
 	i = &s->v[s->n++];
 	if (r && r->started && r->status == 0) {
 		*i = (struct survey_item){ .name = "sandbox", .state = SURVEY_OK, .found = say_held(cli, r) };
-		forgive(s);
+		forgive(s, r);
 		return;
 	}
 	*i = (struct survey_item){ .name = "sandbox",

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/parse.h"
 #include "base/port.h"
+#include "sandbox/advice.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
 
@@ -211,50 +212,13 @@ static void take_exit(struct run *r, const struct warden_report *m)
 	}
 }
 
-/* What a person can do about a step that failed; "" when the error says it all. */
-static const char *advice_for(const struct warden_report *m)
-{
-	static const struct {
-		const char *what; /* how the text starts */
-		int err;
-		const char *advice;
-	} table[] = {
-		{ "mount overlay", ENODEV,
-		  "this kernel has no overlayfs; fix: modprobe overlay, or --workspace-access rw" },
-		{ "mount overlay", EINVAL,
-		  "the workspace or the state directory cannot be a layer (in a container: they are layers already), or other file "
-		  "systems lie below; fix: --state-dir on a tmpfs or volume, or --workspace-access rw" },
-		{ "mount proc", EPERM,
-		  "a container hides parts of /proc; fix: docker run --security-opt systempaths=unconfined" },
-		{ "create namespaces", EPERM, "user namespaces are forbidden here; fix: see creel doctor" },
-		{ "create namespaces", ENOSYS,
-		  "a filter around us hides clone3; fix: docker run --security-opt seccomp=unconfined" },
-		{ "", EAGAIN,
-		  SANDBOX_NO_TASKS }, /* whatever it was: only making a task, or becoming another user, says this */
-		{ "create namespaces", ENOSPC,
-		  "no more namespaces for this user; fix: sysctl user.max_user_namespaces and the others there" },
-		{ "map the owner", EPERM,
-		  "root in a container is not root; fix: docker run --user 1000:1000, or sudo -u somebody" },
-		{ "map the owner", EINVAL,
-		  "its file system has no idmapped mounts; fix: run as an ordinary user, or a workspace on ext4, xfs or btrfs" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (m->err == table[i].err && str_starts(str_z(m->what), str_z(table[i].what)))
-			return table[i].advice;
-	return "";
-}
-
 static int take_failure(struct run *r, const struct warden_report *m, struct err *e)
 {
-	const char *what = m->what[0] ? m->what : step_name(m->step), *advice = advice_for(m);
-
 	if (r->last.msg == MSG_FAILED)
 		return -1; /* what failed first made the rest fail */
 	r->last = *m;
 	r->walled = strcmp(m->what, "exec") == 0;
-	return advice[0] ? err_set(e, ERR_UNAVAIL, "%s: %s: %s", what, port_errno_text(m->err), advice)
-			 : err_sys(e, m->err, "%s", what);
+	return advice_failed(m, e);
 }
 
 static int take_report(struct run *r, const struct warden_report *m, struct err *e)

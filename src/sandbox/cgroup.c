@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
+#include "sandbox/advice.h"
 #include "sandbox/cgroup_priv.h"
 
 #include <dirent.h>
@@ -228,8 +229,11 @@ static void v1_make(const struct cgroup_host *h, const struct cgroup_limits *l, 
 	}
 }
 
+/* In a container there is no systemd to ask, and nothing to be gained by being its root. */
 const char *cgroup_fix(void)
 {
+	if (advice_container())
+		return "limits of the container itself (docker run --memory 1g --pids-limit 512 --cpus 2), and -e walls.optional=limits";
 	return geteuid() == 0
 		       ? "--cgroup-parent DIR, a cgroup v2 directory that can be written to and has no processes"
 		       : "systemd-run --user --scope -p Delegate=yes creel …, or run as root";

@@ -2,6 +2,7 @@
 #include "sandbox/survey.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "sandbox/advice.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/host.h"
 #include "sandbox/subids.h"
@@ -83,9 +84,20 @@ static void look_landlock(struct look *l)
 	}
 }
 
+/* A namespace in which its maker may do nothing is none: AppArmor gives such ones out. */
 static int make_namespaces(void)
 {
-	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0 ? errno : 0;
+	_cleanup_close_ int map = FD_NONE;
+	uid_t uid = geteuid();
+	char line[32];
+	int n = snprintf(line, sizeof(line), "%u %u 1\n", uid, uid);
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0)
+		return errno;
+	if (uid == 0)
+		return 0; /* maps other users, by other means */
+	map = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+	return map < 0 || write(map, line, (size_t)n) != n ? errno : 0;
 }
 
 /* An ordinary user has a file system of this kind only below a user namespace (Linux 5.11). */
@@ -129,28 +141,6 @@ static void look_time(struct look *l)
 	i->fix = STR("apt-get install linux-image-amd64 && reboot");
 }
 
-static void explain_userns(struct look *l, struct survey_item *i)
-{
-	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
-		i->cause = STR(
-			"AppArmor restricts user namespaces to programs with a profile (Ubuntu 23.10 and newer)");
-		i->fix = STR(
-			"sudo install -m 644 packaging/apparmor/creel /etc/apparmor.d/creel && sudo apparmor_parser -r /etc/apparmor.d/creel");
-	} else if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
-		i->cause = STR("kernel.unprivileged_userns_clone is 0");
-		i->fix = STR("sudo sysctl -w kernel.unprivileged_userns_clone=1");
-	} else if (read_number("/proc/sys/user/max_user_namespaces") == 0) {
-		i->cause = STR("user.max_user_namespaces is 0");
-		i->fix = STR("sudo sysctl -w user.max_user_namespaces=16384");
-	} else {
-		i->cause = STR(
-			"refused by the kernel or by a filter around this process (a container's seccomp profile?)");
-		i->fix = STR(
-			"docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …, or run creel on the host");
-	}
-	(void)l;
-}
-
 static void look_userns(struct look *l)
 {
 	int err = in_child(make_namespaces);
@@ -158,8 +148,12 @@ static void look_userns(struct look *l)
 				    err ? arena_printf(l->a, "cannot be made: %s", port_errno_text(err))
 					: STR("can be made"));
 
-	if (err)
-		explain_userns(l, i);
+	if (err) {
+		const struct advice a = advice_userns(err);
+
+		i->cause = str_z(a.cause);
+		i->fix = str_z(a.fix);
+	}
 }
 
 static void look_overlay(struct look *l)
@@ -181,21 +175,15 @@ static void look_overlay(struct look *l)
 
 static void look_container(struct look *l)
 {
-	bool docker = access("/.dockerenv", F_OK) == 0, podman = access("/run/.containerenv", F_OK) == 0;
-	bool kube = getenv("KUBERNETES_SERVICE_HOST") != NULL;
+	const struct advice_container *c = advice_container();
 	struct survey_item *i;
 
-	if (!docker && !podman && !kube)
+	if (!c)
 		return;
-	i = add(l, "container", SURVEY_WARN,
-		arena_printf(l->a, "inside %s",
-			     kube     ? "Kubernetes"
-			     : docker ? "Docker"
-				      : "Podman"));
+	i = add(l, "container", SURVEY_WARN, arena_printf(l->a, "inside %s", c->name));
 	i->cause = STR(
 		"its runtime may filter namespaces, hide parts of /proc, and have a root that cannot hold an overlay");
-	i->fix = STR("docker run --user 1000:1000 --security-opt systempaths=unconfined --security-opt "
-		     "seccomp=unconfined --tmpfs /state:mode=1777 … creel run --state-dir /state/creel …");
+	i->fix = str_z(c->fix);
 }
 
 static void look_cgroup(struct look *l)

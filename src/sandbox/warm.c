@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "sandbox/advice.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -109,7 +110,7 @@ int warm_ready(struct warm *w, struct err *e)
 			w->listener = TAKE_FD(ev.fd);
 		(void)fd_close(ev.fd);
 		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_FAILED)
-			return err_sys(e, ev.report.err, "%s", ev.report.what);
+			return advice_failed(&ev.report, e);
 		if (ev.kind == WARM_SANDBOX && ev.report.msg == MSG_READY) {
 			w->ready = ev.report;
 			return 0;

@@ -42,7 +42,19 @@ def test_the_apparmor_profile_is_for_the_warden_where_it_is_installed():
     assert pattern == "/usr/{local/,}libexec/creel/creel-warden"
     build = (ROOT / "src/sandbox/meson.build").read_text()
     assert "'creel-warden'" in build and "install_dir : get_option('libexecdir') / 'creel'" in build
-    assert "packaging/apparmor/creel /etc/apparmor.d/creel" in (ROOT / "src/sandbox/survey.c").read_text(), "doctor names another file"
+    assert "install_data('apparmor/creel', install_dir : get_option('datadir') / 'creel/apparmor')" in (ROOT / "packaging/meson.build").read_text()
+    advice = (ROOT / "src/sandbox/advice.c").read_text()
+    assert 'install -m 644 " CREEL_APPARMOR' in advice, "doctor names another file"
+    for place in ("/usr/libexec/creel/", "/usr/local/libexec/creel/"):
+        assert f'"{place}"' in advice, "advice takes another creel for the installed one"
+
+
+def test_every_program_that_makes_user_namespaces_has_a_profile():
+    """The warden, and the services that lock themselves in (server/jail.h)."""
+    jailed = {f"creel-{p.parent.name}" for p in (ROOT / "src/server").glob("*/main.c") if "server/jail.h" in p.read_text() or "jail_root(" in p.read_text()}
+    assert {"creel-guard", "creel-egress"} <= jailed
+    found = re.findall(r"^profile (\S+) /usr/{local/,}libexec/creel/(\S+) flags=\(unconfined\) {\n  userns,$", PROFILE.read_text(), re.MULTILINE)
+    assert {name for name, path in found if name == path} == {"creel-warden", *jailed}, found
 
 
 UNITS = ("creeld.service", "creel-guard.socket", "creel-runner.socket")

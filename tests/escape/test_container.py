@@ -11,30 +11,60 @@ import pytest
 from conftest import CREEL, needs_root, skip, wait_until
 
 pytestmark = pytest.mark.serial  # its daemon mounts where everybody sees it
-SUGGESTED = ["--user", "1000:1000", "--security-opt", "systempaths=unconfined", "--security-opt", "seccomp=unconfined",
-             "--tmpfs", "/state:mode=1777"]
+USER, FILTER, HIDDEN = ["--user", "1000:1000"], ["--security-opt", "seccomp=unconfined"], ["--security-opt", "systempaths=unconfined"]
+STATE, WORK = ["--tmpfs", "/state:mode=1777"], ["-v", "/w"]  # the second: no layer, but a volume
+SUGGESTED = [*USER, *HIDDEN, *FILTER, "--security-opt", "apparmor=unconfined", *STATE]
+CGROUPS = ["-v", "/sys/fs/cgroup:/sys/fs/cgroup"]  # as they are here, to write to; without it they are there to be read
+LIMITS = ["--memory", "64m", "--pids", "32", "--cpus", "1"]
+
+
+def privileged(cgroups=CGROUPS):
+    """All that this machine itself may do: a container cannot be given more."""
+    (ours,) = [int(l.split()[1], 16) for l in pathlib.Path("/proc/self/status").read_text().splitlines() if l.startswith("CapBnd")]
+    (last,) = pathlib.Path("/proc/sys/kernel/cap_last_cap").read_text().split()
+    if ours == (2 << int(last)) - 1:
+        return ["--privileged"]
+    dropped = [f"--cap-drop={name}" for bit, name in {16: "SYS_MODULE", 21: "SYS_ADMIN", 24: "SYS_RESOURCE"}.items() if not ours >> bit & 1]
+    return ["--cap-add=ALL", *dropped, *HIDDEN, *FILTER, "--security-opt", "apparmor=unconfined", *cgroups]
+
+
+# name: how the container is started, whether a sandbox can be had there, and whether one with limits can
 OPTIONS = {
-    "root": [],
-    "user": SUGGESTED[:2],
-    "user-unfiltered": SUGGESTED[:2] + SUGGESTED[4:6],
-    "user-no-state": SUGGESTED[:6],
-    "suggested": SUGGESTED,
+    "root": ([], False, False),
+    "root-unfiltered": (FILTER, False, False),
+    "root-half-privileged": (["--cap-add", "SYS_ADMIN", *FILTER, *HIDDEN, *STATE], False, False),
+    "root-privileged-no-state": ([*privileged(), *WORK], False, False),
+    "root-privileged-no-volume": ([*privileged(), *STATE], False, False),
+    "root-privileged": ([*privileged(), *STATE, *WORK], True, True),
+    "root-privileged-read-only-cgroups": ([*privileged(cgroups=[]), *STATE, *WORK], True, None),
+    "root-privileged-own-cgroupns": ([*privileged(), "--cgroupns", "private", *STATE, *WORK], True, None),
+    "user": (USER, False, False),
+    "user-unfiltered": (USER + FILTER, False, False),
+    "user-no-state": ([o for o in SUGGESTED if o not in STATE], False, False),
+    "user-privileged": ([*privileged(), *USER, *STATE], True, False),
+    "suggested": (SUGGESTED, True, False),
+    "suggested-own-cgroupns": ([*SUGGESTED, "--cgroupns", "private"], True, False),
+    "suggested-read-only": ([*SUGGESTED, "--read-only"], True, False),
 }
 
 
 def fill_root(root):
-    """creel, its warden, sh and true, and what they are linked with."""
-    for d in ("usr/bin", "etc", "tmp", "w", "proc", "dev", "src/cli", "src/sandbox"):
+    """creel with the programs that it starts, sh and true, and what they are linked with."""
+    for d in ("usr/bin", "etc", "tmp", "w", "proc", "dev"):
         (root / d).mkdir(parents=True)
     for name, to in (("bin", "usr/bin"), ("lib", "usr/lib"), ("lib64", "usr/lib64")):
         (root / name).symlink_to(to)
-    shutil.copy(CREEL, root / "src/cli/creel")
-    shutil.copy(CREEL.parents[1] / "sandbox/creel-warden", root / "src/sandbox/creel-warden")
-    programs = [CREEL, "/bin/sh", "/bin/true"]
-    for p in programs[1:]:
+    built = [CREEL.parents[1] / p for p in ("cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk",
+                                         "engine/libcreel.so.0")]
+    for p in built:
+        at = root / "src" / p.relative_to(CREEL.parents[1])
+        at.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(p, at)
+    programs = [*built, "/bin/sh", "/bin/true"]
+    for p in programs[len(built):]:
         shutil.copy(p, root / "usr/bin")
     said = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False).stdout  # creel may be static
-    for lib in {w for line in said.splitlines() for w in line.split() if w.startswith("/") and not w.endswith(":")}:
+    for lib in {w for line in said.splitlines() for w in line.split() if w.startswith(("/lib", "/usr/")) and not w.endswith(":")}:
         at = root / ("usr" + lib if not lib.startswith("/usr/") else lib[1:])
         at.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(lib, at)
@@ -77,16 +107,42 @@ def inside(docker, options, *command):
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_o04_doctor_in_a_container_says_what_run_does(docker, name):
-    state = ["--state-dir", "/state/creel" if name == "suggested" else "/tmp/creel"]
-    does = inside(docker, OPTIONS[name], "run", *state, "--", "true")
-    said = inside(docker, OPTIONS[name], "doctor", "--json", *state)
+    options, works, limited = OPTIONS[name]
+    state = ["--state-dir", "/state/creel" if STATE[1] in options else "/tmp/creel"]
+    does = inside(docker, options, "run", *state, "--", "true")
+    said = inside(docker, options, "doctor", "--json", *state)
     found = json.loads(said.stdout)
     assert does.returncode in (0, 125) and said.returncode == does.returncode and found["ok"] == (does.returncode == 0), (does, said)
     about = {f["name"]: f for f in found["findings"]}
     assert all(f.get("cause") and f.get("fix") for f in about.values() if f["state"] != "ok"), about
+    assert (does.returncode == 0) == works, (does, said)
     if does.returncode:
         assert about["sandbox"]["cause"] in does.stderr and "fix: " in does.stderr, (about, does)
         assert all(word in about["container"]["fix"] for word in SUGGESTED), about["container"]
     else:
-        assert about["container"]["state"] == "ok"
-    assert (does.returncode == 0) == (name == "suggested"), (does, said)
+        assert about["container"]["state"] == "ok" and not [f for f in about.values() if f["state"] == "fail"], about
+    tight = inside(docker, options, "run", *state, *LIMITS, "--", "true")
+    assert (tight.returncode == 0) == (works and about["cgroup"]["state"] == "ok"), (tight, about["cgroup"])
+    assert limited is None or limited == (tight.returncode == 0), (tight, about["cgroup"])
+    if works and tight.returncode:
+        assert f"fix: {about['cgroup']['fix']}" in tight.stderr and "walls.optional=limits" in tight.stderr, tight
+        assert inside(docker, options, "run", *state, *LIMITS, "-e", "walls.optional=limits", "--", "true").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["user", "root-unfiltered", "suggested"])
+def test_o04_a_call_in_a_container_is_refused_in_the_same_words(docker, name):
+    options, works, _ = OPTIONS[name]
+    state = ["--state-dir", "/state/creel" if works else "/tmp/creel"]
+    does = inside(docker, options, "run", *state, "--", "true")
+    called = inside(docker, options, "call", *state, "--text", "exec", "--", "true")
+    assert called.returncode == does.returncode == (0 if works else 125), (called, does)
+    if not works:
+        assert does.stderr.partition(": ")[2].strip() in called.stderr, (called, does)
+
+
+def test_o04_in_kubernetes_the_fix_is_what_a_pod_says(docker):
+    said = inside(docker, [*USER, "-e", "KUBERNETES_SERVICE_HOST=10.0.0.1"], "doctor", "--json", "--state-dir", "/tmp/creel")
+    about = {f["name"]: f for f in json.loads(said.stdout)["findings"]}
+    assert about["container"]["found"] == "inside Kubernetes" and said.returncode == 125, about
+    for name in ("container", "user-namespaces"):
+        assert "securityContext" in about[name]["fix"] and "docker" not in about[name]["fix"], about[name]

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "base/fd.h"
+#include "sandbox/advice.h"
 #include "sandbox/cgroup.h"
 
 #include <fcntl.h>
@@ -267,8 +268,9 @@ TEST(cgroup_that_must_be_and_cannot_be_is_refused_with_the_fix)
 	assert_int_equal(e.kind, ERR_UNAVAIL);
 	CHECK_CASE(strstr(e.msg, "limit on memory, pids, cpu") || strstr(e.msg, "limit on memory, cpu"), "%s",
 		   e.msg);
-	assert_non_null(strstr(e.msg, geteuid() ? "fix: systemd-run --user --scope -p Delegate=yes creel "
-						: "fix: --cgroup-parent DIR"));
+	assert_non_null(strstr(e.msg, advice_container() ? "fix: limits of the container itself (docker run "
+				      : geteuid() ? "fix: systemd-run --user --scope -p Delegate=yes creel "
+						  : "fix: --cgroup-parent DIR"));
 	assert_int_equal(c.version, CGROUP_NONE);
 	assert_int_equal(c.fd, -EBADF);
 	remove_tree();
