@@ -21,6 +21,12 @@ STACKED = ('mount -t tmpfs none "$BASE/tmp" && mkdir "$BASE/tmp/l" "$BASE/tmp/u"
            'mount -t overlay none -o "lowerdir=$BASE/tmp/l,upperdir=$BASE/tmp/u,workdir=$BASE/tmp/w" "$BASE/home" && '
            'chown "$OWNER" "$BASE/home" && exec "$@"')
 
+# A directory that is no mount itself, with what creel needs mounted below it at the places where it is here.
+CHROOT = ('R="$BASE/root" && mkdir -p "$R/usr" "$R/proc" "$R/dev" "$R/etc" "$R/tmp" "$R$BASE" "$R$BUILD" && '
+          'for l in bin sbin lib lib64; do ln -sfn "usr/$l" "$R/$l"; done && mount --bind /usr "$R/usr" && mount -o remount,bind,ro "$R/usr" && '
+          'mount --rbind /dev "$R/dev" && mount -t proc none "$R/proc" && mount --bind "$BUILD" "$R$BUILD" && mount --bind "$BASE" "$R$BASE" && '
+          'exec chroot "$R" env --chdir="$PWD" "$@"')
+
 
 def as_root(script, *namespaces):
     """A host that root makes, for whoever then runs creel there."""
@@ -50,12 +56,13 @@ HOSTS = {  # name: how to run a command there, and whether a sandbox of each use
     "state-on-an-overlay": (as_root(STACKED), {"root": False, "user": False}),
     "state-read-only": (as_root('mount --bind "$BASE/home" "$BASE/home" && mount -o remount,bind,ro "$BASE/home" && exec "$@"'),
                         {"root": False, "user": False}),
+    "chroot": (as_root(CHROOT), {"root": False, "user": False}),
     "memfd-noexec": (as_root('echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"', "-pf", "--mount-proc"), {"root": None, "user": None}),
 }
 
 
 def at(host, box, *argv, fds=()):
-    env = {**box.env, "BASE": str(box.base), "OWNER": f"{box.uid}:{box.uid}"}
+    env = {**box.env, "BASE": str(box.base), "OWNER": f"{box.uid}:{box.uid}", "BUILD": str(CREEL.parents[2])}
     return subprocess.run([str(a) for a in HOSTS[host][0](box, [CREEL, *argv])], cwd=box.ws, env=env, capture_output=True, text=True, timeout=60,
                           check=False, pass_fds=fds)
 
@@ -90,6 +97,7 @@ def test_o04_doctor_says_what_run_does_on_every_host(light, host):
     assert about["sandbox"]["state"] == ("fail" if does.returncode else "ok"), about["sandbox"]
     if does.returncode:
         assert reason(about["sandbox"]["cause"]) in reason(does.stderr), (about["sandbox"], does)
+        assert (host == "chroot") == ("this is a chroot" in about["user-namespaces"].get("cause", "")), about["user-namespaces"]
         return
     assert not [f for f in about.values() if f["state"] == "fail"], about
     assert (about["landlock"]["state"] == "ok") == (report["walls"]["landlock"] > 0), (about, report)

@@ -14,7 +14,7 @@ import sysconfig
 
 PROGRAMS = """bash sh cat chmod chown cp date df dirname echo env false grep head hostname id kill ln ls mkdir mkfifo mknod mktemp mount mv nice
   pgrep pkill printf prlimit ps readlink realpath rm rmdir sed seq setpriv setsid sleep sort stat stty tail tee test timeout touch tr true
-  ipcrm ipcs ipcmk truncate tty umount uname unshare wc xargs yes git awk find dd expr tar mke2fs
+  ipcrm ipcs ipcmk truncate tty umount uname unshare wc xargs yes git awk find dd expr tar mke2fs install
   systemd-run"""
 MODULES = ["_pytest", "pytest", "pluggy", "iniconfig", "packaging", "attr", "attrs", "more_itertools", "py", "tomli", "exceptiongroup"]
 LEFT_OUT = {"test", "tests", "idlelib", "tkinter", "lib2to3", "ensurepip", "turtledemo", "pydoc_data", "distutils", "__phello__"}

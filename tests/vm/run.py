@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests in a virtual machine with Debian's kernel and cgroup v2 alone, and leaves JUnit files as any other step does.
+"""Runs tests in a virtual machine with the distribution's kernel and cgroup v2 alone, and leaves JUnit files as any other step does.
 
 usage: run.py BUILD RESULTS [PART...]   (BUILD: a build directory; RESULTS: where vm-PART.xml are left; all parts unless named)
+
+CREEL_VM_KERNEL=DIR: another kernel than this distribution's, from a directory that its packages were unpacked in.
 """
 import base64
 import json
 import lzma
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +17,7 @@ import time
 import xml.etree.ElementTree as ET
 
 import archive
+import installed
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -21,7 +25,7 @@ NEEDED_MODULES = ["loop", "overlay"]
 BOOT_S, WHOLE_S = 120, 1200  # with hardware to itself it takes 6 and some 300
 POLL_S = 0.2
 COMMAND_LINE = ("console=ttyS0 panic=-1 reboot=t cgroup_no_v1=all mitigations=off no_timer_check random.trust_cpu=1 "
-                "tsc=reliable loglevel=3 audit=0 selinux=0")
+                "tsc=reliable loglevel=3 selinux=0")
 BUILT = {"CREEL_BIN": "/creel/build/src/cli/creel", "CREEL_MUST_WORK": "1", "CREEL_TEST_PATIENCE": "8"}
 PROGRAMS = ["cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk", "engine/libcreel.so.0",
             "daemon/creeld", "server/guard/creel-guard", "server/runner/creel-runner", "server/egress/creel-egress"]
@@ -47,7 +51,14 @@ PARTS = [
     part("sessions", "tests/cli/test_sessions.py", "user and (leaves or background or written or killed or lost or many_processes or list_tells)"),
     part("calls", "tests/vm/test_calls.py"),
     part("services", "tests/vm/test_services.py", env=BUILT),
+    part("apparmor", "tests/vm/test_apparmor.py", env={**BUILT, "CREEL_BIN": "/usr/local/bin/creel", "CREEL_ATTACKS": "/creel/build/tests/escape"}),
 ]
+
+
+def modules_of(kernel):
+    """Where they are since /lib is a part of /usr, or where they were before."""
+    found = [d for d in (kernel / "usr/lib/modules", kernel / "lib/modules") if d.is_dir()]
+    return found[0] if found else sys.exit(f"{kernel} holds no modules")
 
 
 def module_file(modules, name):
@@ -68,8 +79,12 @@ def write_archive(path, kernel, build, parts):
     built = [*(build / "src" / p for p in PROGRAMS), *attacks]
     programs = {f"/creel/build/{p.relative_to(build)}": p.resolve() for p in built}
     trees = {f"/creel/tests/{d}": ROOT / "tests" / d for d in ("escape", "cli", "api", "vm")}
+    if any(p["name"] == "apparmor" for p in parts):
+        more, profiles = installed.parser(kernel)
+        programs.update({**more, **installed.creel(build, path.parent)})
+        trees.update(profiles)
     extra = {f"/creel/modules/{i}-{name}": data for i, name in enumerate(NEEDED_MODULES)
-             if (data := module_file(kernel / "lib/modules", name))}
+             if (data := module_file(modules_of(kernel), name))}
     extra["/creel/plan.json"] = json.dumps(parts)
     with open(path, "wb") as out:
         archive.write(out, extra, programs, trees, HERE / "init.py")
@@ -147,10 +162,12 @@ def leave(results, name, text):
 
 
 def main(build, results, parts, work=ROOT / "build/vm"):
-    kernel = ROOT / "build/vm/kernel"
+    work.mkdir(parents=True, exist_ok=True)
+    named = os.environ.get("CREEL_VM_KERNEL")
+    kernel = pathlib.Path(named).resolve() if named else ROOT / "build/vm/kernel"
     image = max(kernel.glob("boot/vmlinuz-*"), default=None)
     if not image:
-        sys.exit(f"{kernel} holds no kernel: scripts/test puts it there")
+        sys.exit(f"{kernel}/boot holds no vmlinuz-*" + ("" if named else ": scripts/test puts it there"))
     initrd = work / "initrd"
     write_archive(initrd, kernel, build, parts)
     guest = boot(work, image, initrd)
