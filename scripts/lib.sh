@@ -6,7 +6,7 @@
 packages_build="gcc libc6-dev musl-tools meson ninja-build pkg-config libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev scdoc"
 packages_test="docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
-  rsync sqlite3 stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
+  rsync sqlite3 less stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 packages_verify="clang-format clang-tidy cppcheck gcovr"
 packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io curl nginx-light wrk"
@@ -35,6 +35,11 @@ need() {
 # need_node: node and npm, from Debian unless the machine has its own.
 need_node() {
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then need nodejs npm; fi
+}
+
+# need_docker: the client is a package of its own since Debian 13, and comes with the daemon elsewhere.
+need_docker() {
+  command -v docker >/dev/null || need docker-cli
 }
 
 # kernel_packages: what the distribution's kernel for virtual machines comes in. Debian has image and modules in one, Ubuntu in two.
