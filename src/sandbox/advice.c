@@ -67,6 +67,16 @@ static bool is_chroot(void)
 	       !strstr(text, " / rw") && !strstr(text, " / ro");
 }
 
+/* By a profile that is more than a name, as container engines have. */
+static bool is_confined(void)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+
+	return fd_read_file("/proc/self/attr/apparmor/current", TEXT_MAX, &text, &n) >= 0 && n > 0 &&
+	       !strstr(text, "unconfined");
+}
+
 const struct advice_container *advice_container(void)
 {
 	static const struct advice_container kube = {
@@ -102,6 +112,11 @@ static struct advice around_us(const char *cause, const char *outside)
 
 static struct advice no_profile(void)
 {
+	if (advice_container())
+		return (struct advice){
+			"AppArmor of the host restricts user namespaces to programs with a profile",
+			"on the host: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+		};
 	if (profile_fits())
 		return (struct advice){
 			"AppArmor restricts user namespaces to programs with a profile (Ubuntu 23.10 and newer)",
@@ -188,6 +203,9 @@ static struct advice advice_for(const struct warden_report *m)
 					       : table[i].advice;
 	if (m->err != EPERM && m->err != EACCES)
 		return (struct advice){ 0 };
+	if (m->err == EACCES && strcmp(m->what, "exec") != 0 && is_confined())
+		return around_us("AppArmor's profile around us may be what refuses it",
+				 "start creel outside of that profile");
 	/* Where Ubuntu's own profile for such programs is loaded, they get a namespace in which they may do nothing. */
 	if (str_starts(what, STR("create namespaces")) ||
 	    (str_starts(what, STR("map the user")) && is_apparmor(m->err)))

@@ -28,6 +28,13 @@ EVERYBODY = pathlib.Path("/etc/apparmor.d/unprivileged_userns")  # Ubuntu's, for
 ATTACKS = "user-light and (e01_secrets or e13 and overlay or e33_s16)"
 HOSTS = ["free", *(["restricted", "restricted-by-profile"] if RESTRICTION.exists() else [])]
 
+# What a container engine gives its containers, as far as it concerns us.
+ENGINES = """profile engines flags=(attach_disconnected,mediate_deleted) {
+  network, capability, file, umount, signal, unix, ptrace,
+  deny mount,
+}
+"""
+
 
 def parser(*words):
     return subprocess.run([PARSER, *words], capture_output=True, text=True, check=False)
@@ -57,13 +64,12 @@ def apparmor():
     PARSER.write_text(f'#!/bin/sh\nexec {FILES}/ld-linux-x86-64.so.2 --library-path {FILES} {FILES}/apparmor_parser "$@"\n')
     PARSER.chmod(0o755)
     denied.log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-    print(os.uname().release, parser("--version").stdout.splitlines()[0], HOSTS)
     yield
     os.close(denied.log)
 
 
 @pytest.fixture(scope="module", params=HOSTS)
-def host(request):
+def host(apparmor, request):
     if request.param != "free":
         RESTRICTION.write_text("1")
     if request.param == "restricted-by-profile":
@@ -148,6 +154,24 @@ def test_the_services_lock_themselves_in_under_the_profile(profile, monkeypatch)
         s.close()
 
 
+def test_a_container_engines_profile_is_told_as_what_refuses(tmp_path, box):
+    """Docker and its kin forbid mounts to what they start, unless told otherwise."""
+    text, container = tmp_path / "engines", pathlib.Path("/.dockerenv")
+    text.write_text(ENGINES)
+    assert parser("-r", text).returncode == 0 and not denied()
+    container.touch()
+    try:
+        confined = ["sh", "-c", 'echo exec engines >/proc/self/attr/exec && exec "$@"', "sh", CREEL]
+        got = [subprocess.run(box.as_user([*confined, *words]), cwd=box.ws, env=box.env, capture_output=True, text=True, timeout=120, check=False)
+               for words in (["run", "--", "true"], ["doctor", "--json"])]
+        assert [g.returncode for g in got] == [125, 125] and "AppArmor" in got[0].stderr and "apparmor=unconfined" in got[0].stderr, got
+        assert findings(got[1])["sandbox"]["cause"] in got[0].stderr, got
+    finally:
+        container.unlink()
+        parser("-R", text)
+        denied()  # of those there may be some
+
+
 if HOSTS[1:]:
     @pytest.mark.parametrize("host", HOSTS[1:], indirect=True)
     def test_without_the_profile_run_call_and_doctor_tell_the_cause_and_the_fix(host):
@@ -175,6 +199,11 @@ def check_restricted(box):
         assert got.returncode == 125 and about["cause"] in got.stderr and f"fix: {about['fix']}" in got.stderr, got
     got = subprocess.run(box.as_user([BUILT, "run", "--", "true"]), cwd=box.ws, env=box.env, capture_output=True, text=True, check=False)
     assert got.returncode == 125 and f"sysctl -w kernel.{RESTRICTION.name}=0" in got.stderr, "no profile is for a build tree"
+    container = pathlib.Path("/.dockerenv")
+    container.touch()
+    got = creel(box, "doctor", "--json")
+    container.unlink()
+    assert findings(got)["user-namespaces"]["fix"].startswith("on the host: "), got
     subprocess.run(["sh", "-c", about["fix"].replace("sudo ", "")], check=True, env={**os.environ, "PATH": f"{PARSER.parent}:{os.environ['PATH']}"})
     assert creel(box, "doctor").returncode == 0
     box.run("true", status=0)
