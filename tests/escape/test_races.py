@@ -42,7 +42,7 @@ def test_e50_s21_an_address_that_changes_during_a_call(light, listener, how):
     time.sleep(0.3)
     before = len(heard.heard)
     result = light.refused("flip", f"{how}=/tmp/mine,{path},50000", errors={"ENOENT", "EACCES", "ECONNREFUSED", "EAGAIN"})
-    assert int(result.notes()[0]) > 100, result
+    assert int(result.notes()[0]) > 20, result
     time.sleep(0.3)
     assert len(heard.heard) == before
 

@@ -68,6 +68,7 @@ def test_s20_the_warden_and_the_command_are_two_users(ranged, access):
     box = ranged()
     p = box.spawn("sh", "-c", "echo ready; exec sleep 60", access=access, options=ALWAYS, stdout=subprocess.PIPE)
     assert p.stdout.readline() == b"ready\n"
+    assert wait_until(lambda: len(descendants(p.pid)) == 3), "who maps the users has gone"
     outside, inside, command = sorted(descendants(p.pid), key=lambda d: len(descendants(d)), reverse=True)
     assert users_of(outside) == [ORDINARY] * 4 and users_of(inside) == [sum(RANGE) - 1] * 4
     assert users_of(command) == [ORDINARY] * 4
