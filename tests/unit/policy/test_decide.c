@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "world.h"
 
+/* Of trusted and others, known and unknown ones. */
+static const char *const sessions[] = { "", "untrusted:x", "client:y", "agent:main:telegram:group:1",
+					"agent:bad" };
+static const char *const tools[] = { "", "exec", "read", "browser", "nope" };
+
 static bool same_verdict(const struct decision *a, const struct decision *b)
 {
 	return a->verdict == b->verdict && a->code == b->code && a->stopped_at == b->stopped_at &&
@@ -23,9 +28,6 @@ static bool same_decision(const struct decision *a, const struct decision *b)
 
 TEST(the_same_question_has_the_same_answer)
 {
-	static const char *const sessions[] = { "", "untrusted:x", "client:y", "agent:main:telegram:group:1",
-						"agent:bad" };
-	static const char *const tools[] = { "", "exec", "read", "browser", "nope" };
 	struct decision *first = calloc(1, sizeof(*first));
 	WORLD(w);
 
@@ -43,9 +45,6 @@ TEST(the_same_question_has_the_same_answer)
 
 TEST(a_brief_question_has_the_same_answer_with_no_reason_but_that_of_a_refusal)
 {
-	static const char *const sessions[] = { "", "untrusted:x", "client:y", "agent:main:telegram:group:1",
-						"agent:bad" };
-	static const char *const tools[] = { "", "exec", "read", "browser", "nope" };
 	struct decision *full = calloc(1, sizeof(*full));
 	WORLD(w);
 
