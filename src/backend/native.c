@@ -205,6 +205,10 @@ static int hear(struct native *n, bool wait, struct box_event *ret, struct serve
 	int r = warm_next(&n->warm, wait, &w, e);
 
 	*ret = (struct box_event){ .fd = FD_NONE };
+	if (r == -EAGAIN && warm_ended(&n->warm)) {
+		r = warm_next(&n->warm, false, &w, e); /* what it said last */
+		r = r == -EAGAIN ? 0 : r;
+	}
 	if (r == 0) {
 		n->gone = true;
 		events_ring(&n->later);

@@ -6,6 +6,7 @@
 #include "sandbox/advice.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -93,6 +94,13 @@ int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e)
 	if (r < 0 || (ret->kind == WARM_SANDBOX && ret->report.msg != MSG_LISTEN))
 		ret->fd = fd_close(ret->fd);
 	return r;
+}
+
+bool warm_ended(const struct warm *w)
+{
+	struct pollfd p = { .fd = w->box.warden.pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
 }
 
 int warm_ready(struct warm *w, struct err *e)

@@ -60,6 +60,8 @@ void warm_done(struct warm *w);
 int warm_fd(const struct warm *w);
 /* 1 and *ret; 0 when the sandbox has gone; -EAGAIN when there is nothing to hear yet (only without `wait`). */
 int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e);
+/* Whether the warden has; pid 1, which it takes along, may still be ending, and then takes what it will not answer. */
+bool warm_ended(const struct warm *w);
 
 /* Asks for a call; its number is what everything else about it says. -EAGAIN: too many requests are on their way. */
 int warm_call(struct warm *w, const struct warm_call *call, uint64_t *ret_id, struct err *e);

@@ -27,6 +27,7 @@ PROGRAMS = pathlib.Path(os.environ.get("CREEL_ATTACKS", CREEL.parents[2] / "test
 MUST_WORK = bool(os.environ.get("CREEL_MUST_WORK"))
 ATTACKS = ["files", "flip", "hog", "ipc", "kernel", "numbers", "procs", "race", "shares", "term", "threads", "uring", "walls"]
 ORDINARY = 12345  # a user that exists in no passwd
+STRANGER = 12346  # another, who runs nothing else meanwhile: what the kernel counts by user is theirs alone
 IS_ROOT = os.getuid() == 0
 DELEGATED = os.environ.get("CREEL_TEST_CGROUP") if IS_ROOT else None  # a cgroup v2 directory that the ordinary user has been given
 USERS = ["root", "user"] if IS_ROOT else ["user"]
@@ -208,7 +209,8 @@ class Box:
         if (user or self.user) == "root" or not IS_ROOT:
             return list(map(str, command))
         enter = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', f"{DELEGATED}/session"] if DELEGATED else []
-        return [*enter, "setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", *map(str, command)]
+        uid = str(STRANGER if user == "stranger" else ORDINARY)
+        return [*enter, "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", *map(str, command)]
 
     def may_limit(self):
         """Whether this user may make cgroups: root always, anybody else where a directory has been given to them."""

@@ -35,10 +35,10 @@ def outside(box, what, user):
 def test_e27_the_callers_share_of_the_host_is_not_taken(light, what):
     """Counted by user, and what a sandbox has counts for the user who started it: root's services are left with theirs."""
     needs_root()
-    control = outside(light, what, "user")
-    said = light.outside("shares", f"{what}=1", user="user").answers()
+    control = outside(light, what, "stranger")
+    said = light.outside("shares", f"{what}=1", user="stranger").answers()
     control.end()
-    assert said in (["EMFILE"], ["EAGAIN"]), f"all of it was taken, and the user still gets one: nothing is shown: {said}"
+    assert said in (["EMFILE"], ["EAGAIN"]), f"all of it was taken, and its user still gets one: nothing is shown: {said}"
     taken = inside(light, what)
     light.control("shares", f"{what}=1", user=light.user)
     assert 0 < taken.got < control.got and "DONE" in taken.end()
@@ -65,15 +65,15 @@ def test_e60_descriptors_in_flight_are_left_to_the_caller_with_fewer_open_files(
     """Counted by user, and compared with how many files the sender may have open; SECURITY.md tells what the default leaves."""
     needs_root()
 
-    def control():
-        return light.outside("shares", "flights=1", user="user", preexec_fn=as_a_desktop).answers()
-    holder = subprocess.Popen(light.as_user([light.ws / "shares", "flights=hold"], "user"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def control(user="user"):
+        return light.outside("shares", "flights=1", user=user, preexec_fn=as_a_desktop).answers()
+    holder = subprocess.Popen(light.as_user([light.ws / "shares", "flights=hold"], "stranger"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True, preexec_fn=as_a_desktop)
     light.closing.append(lambda: (holder.kill(), holder.wait()))
     taken = Holder(holder)
-    assert taken.got > 1000 and control() == ["ETOOMANYREFS"], "all of them were taken, and the user still sends one: nothing is shown"
+    assert taken.got > 1000 and control("stranger") == ["ETOOMANYREFS"], "all of them were taken, and their user still sends one: nothing is shown"
     taken.end()
-    assert control() == ["DONE"]
+    assert control("stranger") == ["DONE"]
     boxes = [Holder(light.spawn("./shares", "flights=hold", options=["-e", "limits.open_files=512"], stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, text=True)) for _ in range(2)]
     assert 256 < sum(b.got for b in boxes) < 1000 and control() == ["DONE"], [b.got for b in boxes]
