@@ -107,7 +107,7 @@ struct jobs_ops; /* backend/jobs.h */
 struct box {
 	const struct box_ops *ops;
 	const struct jobs_ops *jobs; /* NULL = no background processes here */
-	uint64_t jobs_owner;         /* whose those are that are started, and which ones there are for us */
+	uint64_t jobs_owner;         /* whose those are that are started, and which ones there are for us; 0 = nobody's */
 	bool jobs_any;               /* all are there for us, whoever has started them */
 };
 

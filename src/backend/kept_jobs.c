@@ -9,15 +9,16 @@ static int bad_answer(struct err *e)
 	return err_set(e, ERR_PROTO, "the keeper said what is no answer");
 }
 
-static uint64_t seen_by(const struct box *b)
+static void set_viewer(const struct box *b, struct keeper_request *h)
 {
-	return b->jobs_any ? 0 : b->jobs_owner;
+	h->owner = b->jobs_owner;
+	h->flags |= b->jobs_any ? KEEPER_F_ANY : 0;
 }
 
 static int name_job(const struct box *b, struct str id, struct keeper_request *h, struct err *e)
 {
 	h->job = keeper_job_number(id);
-	h->owner = seen_by(b);
+	set_viewer(b, h);
 	if (!h->job)
 		return err_set(e, ERR_NOTFOUND, "there is no process '" STR_FMT "'", STR_ARG(id));
 	return 0;
@@ -67,11 +68,13 @@ static int jobs_start(struct box *b, const struct box_call *call, struct str tex
 
 static int jobs_list(struct box *b, struct jobs_info *ret, size_t max, size_t *ret_n, struct err *e)
 {
-	struct keeper_request h = { .msg = KEEPER_JOB_LIST, .owner = seen_by(b) };
+	struct keeper_request h = { .msg = KEEPER_JOB_LIST };
 	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
-	int r = kept_ask(kept_of(b), &h, STR(""), NO_FDS, 0, &m, e);
 	size_t n = 0;
+	int r;
 
+	set_viewer(b, &h);
+	r = kept_ask(kept_of(b), &h, STR(""), NO_FDS, 0, &m, e);
 	if (r < 0)
 		return r;
 	for (; m.body.n && n < max; n++)

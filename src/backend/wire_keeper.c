@@ -24,14 +24,14 @@ static const struct {
 	[KEEPER_FILES]      = { 0, 0, false, false, false, false },
 	[KEEPER_STOP]       = { 0, 0, false, false, false, false },
 	[KEEPER_JOB_START]  = { KEEPER_F_PTY | KEEPER_F_KEEP | KEEPER_F_APART, KEEPER_FD_BODY, true, false, false, false },
-	[KEEPER_JOB_LIST]   = { 0, 0, false, false, false, false },
-	[KEEPER_JOB_INFO]   = { 0, 0, false, false, false, true },
-	[KEEPER_JOB_POLL]   = { 0, 0, false, false, false, true },
-	[KEEPER_JOB_LOG]    = { 0, 0, false, false, false, true },
-	[KEEPER_JOB_WRITE]  = { KEEPER_F_CLOSE, KEEPER_FD_BODY, false, true, false, true },
-	[KEEPER_JOB_SIGNAL] = { 0, 0, false, false, true, true },
-	[KEEPER_JOB_KILL]   = { 0, 0, false, false, false, true },
-	[KEEPER_JOB_REMOVE] = { 0, 0, false, false, false, true },
+	[KEEPER_JOB_LIST]   = { KEEPER_F_ANY, 0, false, false, false, false },
+	[KEEPER_JOB_INFO]   = { KEEPER_F_ANY, 0, false, false, false, true },
+	[KEEPER_JOB_POLL]   = { KEEPER_F_ANY, 0, false, false, false, true },
+	[KEEPER_JOB_LOG]    = { KEEPER_F_ANY, 0, false, false, false, true },
+	[KEEPER_JOB_WRITE]  = { KEEPER_F_CLOSE | KEEPER_F_ANY, KEEPER_FD_BODY, false, true, false, true },
+	[KEEPER_JOB_SIGNAL] = { KEEPER_F_ANY, 0, false, false, true, true },
+	[KEEPER_JOB_KILL]   = { KEEPER_F_ANY, 0, false, false, false, true },
+	[KEEPER_JOB_REMOVE] = { KEEPER_F_ANY, 0, false, false, false, true },
 	[KEEPER_JOB_ADOPT]  = { 0, 3, false, true, false, false },
 };
 /* clang-format on */
@@ -51,7 +51,7 @@ static bool head_valid(const struct keeper_request *h)
 		return false;
 	if (h->signal < 0 || h->signal > SIGNAL_MAX || (h->signal && !rules[h->msg].signal))
 		return false;
-	if (h->owner && h->msg < KEEPER_JOB_START)
+	if ((h->owner != 0) != (h->msg >= KEEPER_JOB_START))
 		return false;
 	return h->stream < JOBS_STREAMS_ && (h->job != 0) == rules[h->msg].job && h->size <= JOBS_READ_MAX &&
 	       (h->msg == KEEPER_JOB_ADOPT || h->wait_ms <= JOBS_WAIT_MAX_MS);

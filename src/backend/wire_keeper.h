@@ -49,7 +49,8 @@ enum keeper_flag {
 	KEEPER_F_APART = 4,
 	KEEPER_F_TELL = 8,
 	KEEPER_F_CLOSE = 16, /* JOB_WRITE */
-	KEEPER_F_ALL_ = 31
+	KEEPER_F_ANY = 32,   /* whoever has started it */
+	KEEPER_F_ALL_ = 63
 };
 
 #define KEEPER_FD_BODY 8u
@@ -65,8 +66,7 @@ struct keeper_request {
 	uint64_t deadline_ms, grace_ms, open_files, file_bytes;
 	uint32_t job, stream;
 	uint64_t at, size, wait_ms; /* wait_ms: of a poll; of ADOPT when it was started */
-	uint64_t
-		owner; /* of a job that is started or adopted; of all other questions about jobs: of whose alone, 0 = of all */
+	uint64_t owner; /* never 0 where it is about jobs: whose it is, or for whom it has to be there */
 };
 
 struct keeper_end {

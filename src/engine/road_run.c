@@ -72,7 +72,7 @@ static void set_owner(const struct trip *t)
 	if (!b)
 		return;
 	b->jobs_owner = owner_of(t->d->who.session_key);
-	b->jobs_any = t->o->all_processes && str_eq(t->d->tool.name, STR("process"));
+	b->jobs_any = t->o->all_processes;
 }
 
 static void fill_programs(struct trip *t)

@@ -40,10 +40,10 @@ void job_set_text(struct job *j, struct str text)
 	j->info.text[n] = '\0';
 }
 
-struct job *job_find(struct keeper *k, uint32_t number, uint64_t owner)
+struct job *job_find(struct keeper *k, const struct keeper_request *h)
 {
 	for (struct job *j = k->jobs; j; j = j->next)
-		if (j->number == number && job_is_for(j, owner))
+		if (j->number == h->job && job_is_for(j, h))
 			return j;
 	return NULL;
 }

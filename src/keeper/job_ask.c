@@ -173,7 +173,7 @@ static void take_list(struct asking *a)
 
 	buf_init(&b, ANSWER_MAX);
 	for (struct job *j = a->k->jobs; j; j = j->next)
-		if (job_is_for(j, a->h->owner))
+		if (job_is_for(j, a->h))
 			put_job(&b, j);
 	reply_parts(a->c, a->h->msg, a->h->id, &b, STR(""));
 }
@@ -226,7 +226,7 @@ static void take_adopt(struct asking *a)
 
 void job_request(struct asking *a)
 {
-	struct job *j = a->h->job ? job_find(a->k, a->h->job, a->h->owner) : NULL;
+	struct job *j = a->h->job ? job_find(a->k, a->h) : NULL;
 	struct err e;
 
 	if (a->h->msg == KEEPER_JOB_LIST)

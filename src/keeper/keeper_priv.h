@@ -129,11 +129,12 @@ struct job *job_new(struct keeper *k, uint64_t owner);
 /* With its logs; whoever waits for it is told. */
 void job_free(struct job *j);
 /* Whether it is there for this one; 0 = for who looks after all. */
-static inline bool job_is_for(const struct job *j, uint64_t owner)
+static inline bool job_is_for(const struct job *j, const struct keeper_request *h)
 {
-	return j->known && (owner == 0 || j->owner == owner);
+	return j->known && (h->flags & KEEPER_F_ANY || j->owner == h->owner);
 }
-struct job *job_find(struct keeper *k, uint32_t number, uint64_t owner);
+/* The one that this request names, if it is there for who asks. */
+struct job *job_find(struct keeper *k, const struct keeper_request *h);
 /* Room for one more that has ended: the oldest goes. */
 void jobs_trim(struct keeper *k);
 void job_set_text(struct job *j, struct str text);

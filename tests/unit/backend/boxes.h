@@ -99,6 +99,7 @@ static inline struct box *den_connect(const struct den *d)
 
 	if (kept_open(str_z(d->dir), &box, &e) < 0)
 		fail_with("kept_open", &e);
+	box->jobs_owner = 1;
 	return box;
 }
 

@@ -80,6 +80,26 @@ WITH_KEEPER(nonsense_ends_the_connection_and_nothing_else)
 	check_sh(d, "echo still here", 0, "still here\n");
 }
 
+WITH_KEEPER(questions_about_jobs_by_nobody_are_refused)
+{
+	static const struct keeper_request questions[] = { { .msg = KEEPER_JOB_LIST },
+							   { .msg = KEEPER_JOB_LIST, .flags = KEEPER_F_ANY },
+							   { .msg = KEEPER_JOB_INFO, .job = 1 },
+							   { .msg = KEEPER_STAT, .owner = 1 } };
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		struct keeper_request h = questions[i];
+		int fd = raw_connect(d);
+
+		h.version = KEEPER_VERSION;
+		h.id = 1;
+		send_bytes(fd, &h, sizeof(h));
+		MUST(is_hung_up(fd));
+		(void)close(fd);
+	}
+	check_sh(d, "echo still here", 0, "still here\n");
+}
+
 WITH_KEEPER(numbers_that_do_not_grow_and_bodies_that_lie_are_refused)
 {
 	static const char call[] = "true\0/tmp\0/bin:/usr/bin"; /* its last NUL is the array's own */
