@@ -228,7 +228,7 @@ int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct m
 	uint64_t end = clock_deadline(KEPT_ANSWER_MS + wait_ms);
 	int r = -EAGAIN;
 
-	if (h->msg >= KEEPER_JOB_START && !h->owner)
+	if (h->msg >= KEEPER_JOB_START && !h->owner && !(h->flags & KEEPER_F_ANY))
 		return err_set(e, ERR_BUG, "nobody was named who asks about background processes");
 	h->id = ++k->last_question;
 	while (!k->gone && r == -EAGAIN) {

@@ -51,7 +51,7 @@ static bool head_valid(const struct keeper_request *h)
 		return false;
 	if (h->signal < 0 || h->signal > SIGNAL_MAX || (h->signal && !rules[h->msg].signal))
 		return false;
-	if ((h->owner != 0) != (h->msg >= KEEPER_JOB_START))
+	if ((h->owner || h->flags & KEEPER_F_ANY) != (h->msg >= KEEPER_JOB_START))
 		return false;
 	return h->stream < JOBS_STREAMS_ && (h->job != 0) == rules[h->msg].job && h->size <= JOBS_READ_MAX &&
 	       (h->msg == KEEPER_JOB_ADOPT || h->wait_ms <= JOBS_WAIT_MAX_MS);

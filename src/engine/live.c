@@ -138,6 +138,8 @@ static void put_jobs(struct box *box, struct arena *a, struct jsonw *w)
 	size_t n = 0;
 
 	jsonw_karr(w, "processes");
+	if (box)
+		box->jobs_any = true;
 	if (box && box->jobs && v &&
 	    box->jobs->list(box, v, JOBS_LIVE_MAX + JOBS_ENDED_MAX, &n, &ignored) >= 0)
 		for (size_t i = 0; i < n; i++) {

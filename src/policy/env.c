@@ -82,6 +82,15 @@ static bool put_base(struct ctx *x, size_t *cap)
 	       put_own(x, cap, STR("CREEL_WORKSPACE"), workspace);
 }
 
+/* Nobody will ever answer: programs that ask again for a minute and more (npm: 71 s) fail at once. */
+static bool put_offline(struct ctx *x, size_t *cap)
+{
+	if (x->d->net.route != ROUTE_NONE || x->d->eff.compat == COMPAT_OPENCLAW_2026_9)
+		return true;
+	return put_own(x, cap, STR("npm_config_fetch_retries"), STR("0")) &&
+	       put_own(x, cap, STR("PIP_RETRIES"), STR("0"));
+}
+
 /* Last, whatever was configured: there is one way out, and programs find it by these. Everything goes there, also "localhost". */
 static bool put_proxy(struct ctx *x, size_t *cap)
 {
@@ -256,7 +265,8 @@ bool stage_env(struct ctx *x)
 		why(x, here, "env", STR("inherited"), NULL, "runs on the host with the caller's environment");
 		return true;
 	}
-	if (!put_base(x, &cap) || !put_vars(x, &cap, &s->env_set) || !put_named_secrets(x, &cap))
+	if (!put_base(x, &cap) || !put_offline(x, &cap) || !put_vars(x, &cap, &s->env_set) ||
+	    !put_named_secrets(x, &cap))
 		return false;
 	if (in_network_sandbox(x->d) && !put_vars(x, &cap, &s->route_env))
 		return false;

@@ -178,7 +178,7 @@ static void put_users(struct arena *a, struct files *f, const struct profile *p)
 	put_file(f, "/etc/group",
 		 arena_printf(a, "root:x:0:\nsandbox:x:%u:\nnogroup:x:65534:\n", p->inner_gid));
 	put_file(f, "/etc/nsswitch.conf",
-		 STR("passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"));
+		 STR("passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"));
 }
 
 static int add_etc(struct arena *a, struct profile *p, struct err *e)

@@ -148,7 +148,7 @@ def test_e57_no_variable_leads_to_an_agent(box):
     result = box.run("env", env=env, status=0)
     inner = dict(line.split("=", 1) for line in result.out.splitlines())
     assert set(inner) <= {"HOME", "PATH", "LANG", "CREEL_WORKSPACE", "PWD", "TERM", "LC_ALL", "TZ", "USER", "LOGNAME", "SHELL",
-                          "TMPDIR", "OPENCLAW_WORKSPACE"}, inner
+                          "TMPDIR", "OPENCLAW_WORKSPACE", "npm_config_fetch_retries", "PIP_RETRIES"}, inner
     assert box.mark not in result.out and box.mark not in box.run("cat", "/proc/self/environ", env=env).out
     asked = box.run("env", env=env, options=["--env", "CREEL_SECRET", "--env", "A=b c", "--env", "EMPTY="], status=0)
     assert f"CREEL_SECRET={box.mark}\n" in asked.out and "A=b c\n" in asked.out and "EMPTY=\n" in asked.out

@@ -148,6 +148,17 @@ def test_npm_test_without_network(light):
     assert outer.returncode == 0 and inner.status == 0 and inner.out == outer.stdout, (inner, outer)
 
 
+def test_programs_that_want_the_network_give_up_at_once(light):
+    """A name is not known, which is not temporary; and npm asks once, not for 71 seconds. It tells how often in its log."""
+    need("npm", "node", "python3")
+    said = light.run("python3", "-c", "import socket; socket.getaddrinfo('somewhere.invalid', 80)", status=1)
+    assert "Name or service not known" in said.err, said
+    light.file("ws/package.json", '{"name":"x","version":"1.0.0","dependencies":{"left-pad":"1.3.0"}}')
+    said = light.run("npm", "install", "--loglevel", "http", "--no-update-notifier", status=1)
+    assert "ENOTFOUND" in said.err and said.err.count("http fetch GET") == 1 and "attempt 2" not in said.err, said
+    assert light.run("sh", "-c", "echo $PIP_RETRIES", options=["--env", "PIP_RETRIES=2"], status=0).out == "2\n"
+
+
 def test_what_programs_keep_in_their_home_is_not_in_the_workspace(light):
     """Writable or as a layer over it: what a run leaves is what it was asked to make."""
     script = 'mkdir -p ~/.cache/x && echo 1 >~/.cache/x/y && python3 -c "import os; print(os.path.expanduser(chr(126)))" && HOME= sh -c "cd ~sandbox && pwd"'

@@ -30,11 +30,28 @@ TEST(c17_the_environment_starts_empty_with_a_few_of_our_own)
 	walls_reset();
 	SAY(WHEN, when, WHEN_ALL);
 	CHECK_OK(ask(GROUP, "exec"));
-	assert_int_equal(w.d.n_env, 4);
+	assert_int_equal(w.d.n_env, 6);
 	CHECK_STR(env_named(&w.d, "LANG")->value, STR("C.UTF-8"));
 	CHECK_STR(env_named(&w.d, "HOME")->value, STR("/tmp"));
 	CHECK_STR(env_named(&w.d, "CREEL_WORKSPACE")->value, STR("/workspace"));
 	assert_true(env_named(&w.d, "PATH")->value.n > 0);
+	CHECK_STR(env_named(&w.d, "npm_config_fetch_retries")->value, STR("0"));
+	CHECK_STR(env_named(&w.d, "PIP_RETRIES")->value, STR("0"));
+}
+
+TEST(who_has_a_network_or_says_otherwise_tries_again_as_ever)
+{
+	dual();
+	assert_int_equal(state_of(ask_command(GROUP, "gh pr list"), "GH_TOKEN"), ENV_SET);
+	assert_null(env_named(&w.d, "PIP_RETRIES"));
+	walls_reset();
+	SAY(WHEN, when, WHEN_ALL);
+	SAY(ENV_SET, env_set, walls_env(STR("PIP_RETRIES=3")));
+	CHECK_OK(ask(GROUP, "exec"));
+	CHECK_STR(env_named(&w.d, "PIP_RETRIES")->value, STR("3"));
+	SAY(COMPAT, compat, COMPAT_OPENCLAW_2026_9);
+	CHECK_OK(ask(GROUP, "exec"));
+	assert_null(env_named(&w.d, "npm_config_fetch_retries"));
 }
 
 TEST(home_is_the_workspace_where_tmp_is_not_private_and_where_upstream_has_it)
