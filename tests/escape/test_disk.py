@@ -82,6 +82,16 @@ def test_e22_what_stays_below_is_left_alone(light):
     assert result.out == "ended\n" and result.report["reason"] == "ok" and result.report["changes"]["total"] == 9, result
 
 
+def test_e22_what_others_write_is_not_counted(light):
+    """On the same file system, more than the limit, while the command sleeps."""
+    p = light.spawn("sh", "-c", "mkdir d; echo x >d/f; echo ready; sleep 3; echo ended", options=LIMIT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert p.stdout.readline() == b"ready\n"
+    for i in range(3):
+        (light.base / f"theirs{i}").write_bytes(b"x" * (32 << 20))
+    out, err = p.communicate(timeout=60)
+    assert (out, err, p.returncode) == (b"ended\n", b"", 0)
+
+
 def test_e22_no_limit_when_that_is_asked_for(light):
     result = light.run(*filler(FILL["files"], 1), options=["--disk", "0"], status=0)
     assert result.out == "filled\n", result

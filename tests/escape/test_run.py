@@ -428,7 +428,7 @@ def test_read_only_state_directory(light):
 
 
 def test_full_disk_in_the_state_directory(light):
-    """The command sees ENOSPC, as on any full disk, and the run ends in order."""
+    """The command sees ENOSPC, as on any full disk, and the run ends in order; or it is too slow, and is ended for what it takes from others."""
     if light.user != "root":
         return
     place = light.base / "small"
@@ -437,7 +437,9 @@ def test_full_disk_in_the_state_directory(light):
             *[str(place) if a == str(light.state) else a
               for a in map(str, light.creel("sh", "-c", "head -c 900000 /dev/zero >big; echo status $?"))]]
     done = subprocess.run(list(map(str, argv)), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "status 1" in done.stdout and "No space" in done.stderr, done
+    in_order = done.returncode == 0 and "status 1" in done.stdout and "No space" in done.stderr
+    ended = done.returncode == 128 + 9 and "nearly full" in done.stderr
+    assert in_order or ended, done
 
 
 def test_no_room_for_the_private_directory(light):

@@ -95,8 +95,33 @@ static bool is_dots(const char *name)
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
+static bool begins(const char *name, const char *with)
+{
+	while (*with && *name == *with) {
+		name++;
+		with++;
+	}
+	return !*with;
+}
+
+/*
+ * What overlayfs works in, and what is left of it ("old"): nothing inside has a name there, and an ordinary user may not look into it, which would pass for
+ * something hidden.
+ */
+static bool is_overlays_own(const char *name)
+{
+	return disk.depth == 1 && (begins(name, "work") || begins(name, "old"));
+}
+
+static bool is_gone(long r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
+}
+
 static void push(long fd)
 {
+	if (is_gone(fd))
+		return; /* by now, or another in its place, which the next walk finds */
 	if (fd < 0 || disk.depth == DEPTH_MAX) {
 		if (fd >= 0)
 			SYS1(close, fd);
@@ -117,7 +142,8 @@ static void count_one(int dir, const char *name)
 	disk.files++;
 	if ((st.stx_mode & 0170000) == 0040000) {
 		disk.bytes += st.stx_blocks * 512;
-		push(SYS4(openat, dir, name, OPEN_DIR, 0));
+		if (!is_overlays_own(name))
+			push(SYS4(openat, dir, name, OPEN_DIR, 0));
 	} else {
 		/* Each name of a file that has several takes its share. */
 		disk.bytes += st.stx_blocks * 512 / (st.stx_nlink ? st.stx_nlink : 1);
