@@ -23,13 +23,29 @@ static void cannot(struct load *l, struct str path, const struct origin *asked_b
 		diag_add(l->diags, SEVERITY_ERROR, "unreadable_file", &file, (struct str){ 0 }, "%s", what);
 }
 
-static int open_regular(const char *path, struct stat *ret_st)
+/* O_NONBLOCK: the name may be a FIFO, and nobody may be at its other end. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* With `top`, below that directory alone: whoever could put a link there must not choose what is read. */
+static int open_file(const char *top, const char *path)
 {
-	/* O_NONBLOCK: the name may be a FIFO, and nobody may be at its other end. */
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_close_ int dir = FD_NONE;
+	int fd;
+
+	if (!top) {
+		fd = open(path, READ_FLAGS);
+		return fd < 0 ? -errno : fd;
+	}
+	dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -errno : fd_open_beneath(dir, path, READ_FLAGS, 0);
+}
+
+static int open_regular(const char *top, const char *path, struct stat *ret_st)
+{
+	_cleanup_close_ int fd = open_file(top, path);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, ret_st) < 0)
 		return -errno;
 	if (S_ISDIR(ret_st->st_mode))
@@ -39,16 +55,18 @@ static int open_regular(const char *path, struct stat *ret_st)
 	return TAKE_FD(fd);
 }
 
-static bool read_whole(struct load *l, struct str path, struct str *ret, struct stat *ret_st,
+static bool read_whole(struct load *l, struct str top, struct str path, struct str *ret, struct stat *ret_st,
 		       const char **ret_why)
 {
-	_cleanup_free_ char *name = NULL, *text = NULL;
+	_cleanup_free_ char *dir = NULL, *name = NULL, *text = NULL;
 	_cleanup_close_ int fd = FD_NONE;
 	size_t n = 0;
 	int r = str_dupz(path, &name);
 
+	if (r == 0 && top.n)
+		r = str_dupz(top, &dir);
 	if (r == 0)
-		r = fd = open_regular(name, ret_st);
+		r = fd = open_regular(dir, name, ret_st);
 	if (r >= 0)
 		r = fd_read_all(fd, CONFIG_FILE_MAX, &text, &n);
 	if (r >= 0) {
@@ -58,7 +76,9 @@ static bool read_whole(struct load *l, struct str path, struct str *ret, struct 
 	*ret_why = r == -EFBIG    ? "larger than 8 MiB, accepted: at most 8388608 bytes"
 		   : r == -ENODEV ? "not a regular file"
 		   : r == -EINVAL ? "the name holds a NUL character"
-				  : port_errno_text(-r);
+		   : r == -EXDEV ? "a link leads out of the directory; fix: -c names the file that is meant, "
+				   "or --no-default-config"
+				 : port_errno_text(-r);
 	return false;
 }
 
@@ -67,9 +87,20 @@ bool load_text(struct load *l, struct str path, const struct origin *asked_by, s
 {
 	const char *why = "needs too much memory";
 
-	if (read_whole(l, path, ret, ret_st, &why))
+	if (read_whole(l, (struct str){ 0 }, path, ret, ret_st, &why))
 		return true;
 	cannot(l, path, asked_by, why);
+	return false;
+}
+
+bool load_found(struct load *l, struct str dir, struct str name, struct str path, struct str *ret,
+		struct stat *ret_st)
+{
+	const char *why = "needs too much memory";
+
+	if (read_whole(l, dir, name, ret, ret_st, &why))
+		return true;
+	cannot(l, path, NULL, why);
 	return false;
 }
 

@@ -2,6 +2,8 @@
 /* Finds the files that take part, and what they import, before any of them is applied. */
 #include "config/load_priv.h"
 
+#define PROJECT_FILE ".athena/settings.yaml"
+
 /* The files that led here. */
 struct chain {
 	const struct chain *up;
@@ -166,7 +168,9 @@ static void gather_one(struct load *l, struct sources *all, const struct config_
 	if (all->n_read > IMPORT_COUNT_MAX) /* told once */
 		return;
 	all->n_read++;
-	if (!load_text(l, src.path, &s->origin, &text, &st) || !no_loop(l, s, &st, up, depth, all->n_read))
+	if (!(s->discovered ? load_found(l, l->in->cwd, STR(PROJECT_FILE), src.path, &text, &st)
+			    : load_text(l, src.path, &s->origin, &text, &st)) ||
+	    !no_loop(l, s, &st, up, depth, all->n_read))
 		return;
 	if (s->detect) {
 		if (!load_detect(l, src.path, text, &src.format, &src.root))
@@ -219,7 +223,7 @@ static void gather_default(struct load *l, struct sources *all)
 	struct str name;
 
 	if (l->in->cwd.n) {
-		athena.path = join(l, l->in->cwd, STR(".athena/settings.yaml"));
+		athena.path = join(l, l->in->cwd, STR(PROJECT_FILE));
 		if (load_exists(l, athena.path))
 			gather_one(l, all, &athena, NULL, 0);
 	}

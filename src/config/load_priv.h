@@ -31,6 +31,9 @@ struct sources {
 /* file.c. *ret_st tells which file it was. */
 bool load_text(struct load *l, struct str path, const struct origin *asked_by, struct str *ret,
 	       struct stat *ret_st);
+/* The same of a file that nobody named: `name`, without leaving `dir` by any link; `path` is how it is called. */
+bool load_found(struct load *l, struct str dir, struct str name, struct str path, struct str *ret,
+		struct stat *ret_st);
 struct value *load_parse(struct load *l, struct str path, struct str text, enum format format);
 bool load_exists(struct load *l, struct str path);
 
