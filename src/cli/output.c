@@ -183,8 +183,8 @@ struct str output_fix(struct str fix)
 		{ "systemctl start docker", native },
 		{ "backend.opensandbox.endpoint", native },
 		{ "mounts.workspace.path",
-		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, and no "
-		  "directory of the system such as /etc or /root" },
+		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, no "
+		  "directory of the system such as /etc or /root, and none with creel's own state in it (--state-dir)" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -30,6 +30,7 @@ struct facts {
 	bool opensandbox_built; /* C33: the client is a build option */
 	struct str home;        /* for ~ */
 	struct str state_dir;   /* OpenClaw's state dir: ~/.openclaw unless OPENCLAW_STATE_DIR */
+	struct str own_dir;     /* creel's own: registry, audit log, tokens; empty = not known */
 	struct str cwd;
 	struct strs env_names;  /* variables that are set (names only): <set> or <unset> in explain */
 	struct strs dirs;       /* those of an earlier decision's ask_dirs that exist */

@@ -12,11 +12,15 @@ static const char *const blocked_in_home[] = {
 	".aws", ".cargo", ".config", ".docker", ".gnupg", ".netrc", ".npm", ".ssh",
 	/* ours: keys of other tools, and the files that decide what an agent may do */
 	".azure", ".git-credentials", ".kube", ".local/share/keyrings", ".password-store", ".pki",
-	".athena/settings.yaml", ".openclaw/.env", ".openclaw/creel.json5", ".openclaw/credentials", ".openclaw/openclaw.json",
+	".config/creel", ".athena/settings.yaml", ".openclaw/.env", ".openclaw/creel.json5", ".openclaw/credentials", ".openclaw/openclaw.json",
+};
+/* Below creel's own directory: who may do what, what was done, what others have written. */
+static const char *const blocked_in_own[] = {
+	"audit", "layers", "live", "own", "pairing", "registry", "run", "runner.token", "runs", "sessions", "spare", "tokens",
 };
 /* A workspace may well lie below one of these; a bind may not. */
 static const char *const roomy[] = {
-	"/root", ".cargo", ".config", ".npm",
+	"/root", ".cargo", ".config", ".npm", "layers", "runs",
 };
 /* Whoever can write to one of these owns the host, wherever somebody put it. */
 static const char *const control_sockets[] = {
@@ -90,6 +94,23 @@ static bool hits_home(const struct search *s, struct str home, struct bind_block
 	return false;
 }
 
+static struct str own_dir(struct arena *a, const struct facts *f)
+{
+	return f->own_dir.n ? path_expand(a, f, f->own_dir) : (struct str){ 0 };
+}
+
+static bool hits_own(const struct search *s, struct bind_block *ret)
+{
+	struct str own = own_dir(s->a, s->facts);
+
+	if (!own.n || (!path_within(own, s->source) && !path_within(s->source, own)))
+		return false;
+	for (size_t i = 0; i < LEN(blocked_in_own); i++)
+		if (forbids(s, path_join(s->a, own, str_z(blocked_in_own[i])), blocked_in_own[i], ret))
+			return true;
+	return false;
+}
+
 /* Somebody else's home, where homes usually are: his keys are no more ours to show than our own. */
 static bool hits_other_home(const struct search *s, struct bind_block *ret)
 {
@@ -122,7 +143,7 @@ static bool is_blocked(const struct search *s, struct bind_block *ret)
 		*ret = (struct bind_block){ .path = str_z(sock) };
 		return true;
 	}
-	if (hits_home(s, s->facts->home, ret) || hits_other_home(s, ret))
+	if (hits_home(s, s->facts->home, ret) || hits_other_home(s, ret) || hits_own(s, ret))
 		return true;
 	for (size_t i = 0; i < s->facts->home_roots.n; i++)
 		if (hits_home(s, s->facts->home_roots.v[i], ret))
@@ -141,7 +162,8 @@ static void list_home(struct arena *a, struct str home, struct strs *out, struct
 
 struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
 {
-	size_t max = LEN(blocked) + (f->home_roots.n + 1) * LEN(blocked_in_home);
+	size_t max = LEN(blocked) + LEN(blocked_in_own) + (f->home_roots.n + 1) * LEN(blocked_in_home);
+	struct str own = own_dir(a, f);
 	struct str *v = ARENA_ARRAY(a, struct str, max);
 	struct strs out = { .v = v };
 
@@ -149,6 +171,8 @@ struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
 		return (struct strs){ 0 };
 	for (size_t i = 0; i < LEN(blocked); i++)
 		v[out.n++] = str_z(blocked[i]);
+	for (size_t i = 0; own.n && i < LEN(blocked_in_own); i++)
+		v[out.n++] = path_join(a, own, str_z(blocked_in_own[i]));
 	list_home(a, f->home, &out, v);
 	for (size_t i = 0; i < f->home_roots.n; i++)
 		list_home(a, f->home_roots.v[i], &out, v);

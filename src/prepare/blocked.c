@@ -78,12 +78,26 @@ static bool shows_blocked(const struct source_rules *r, struct str resolved, str
 	return false;
 }
 
+/* The state directory may have been named by a link. */
+static bool holds_own(const struct source_rules *r, struct str resolved, struct bind_block *ret)
+{
+	struct facts f = *r->facts;
+	struct err absent = { 0 };
+	struct source own;
+
+	if (!f.own_dir.n || source_resolve(r->arena, path_expand(r->arena, &f, f.own_dir), &own, &absent) < 0)
+		return false;
+	f.own_dir = own.path;
+	return workspace_blocked(r->arena, &f, resolved, ret);
+}
+
 bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why)
 {
 	const struct source_rules *r = rules;
 	struct bind_block block;
 
-	if (workspace ? !workspace_blocked(r->arena, r->facts, resolved, &block)
+	if (workspace ? !workspace_blocked(r->arena, r->facts, resolved, &block) &&
+				!holds_own(r, resolved, &block)
 		      : !bind_source_blocked(r->arena, r->facts, resolved, &block))
 		return workspace || !shows_blocked(r, resolved, ret_why);
 	*ret_why = arena_printf(r->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",

@@ -53,7 +53,10 @@ static int find_home(const struct facts_input *in, struct arena *a, struct str *
 
 	if (in->home.n || home) {
 		*ret = in->home.n ? in->home : str_z(home);
-		return 0;
+		return ret->p[0] == '/'
+			       ? 0
+			       : err_set(e, ERR_USAGE, "HOME is '%.*s', and must be an absolute path",
+					 (int)ret->n, ret->p);
 	}
 	if (getpwuid_r(getuid(), &entry, text, sizeof(text), &found) != 0 || !found || !found->pw_dir[0])
 		return err_set(e, ERR_UNAVAIL, "no home directory: HOME is unset and uid %lu has no account",
@@ -107,6 +110,18 @@ static int find_cwd(const struct facts_input *in, struct arena *a, struct str *r
 	return 0;
 }
 
+static int find_own_dir(const struct facts_input *in, struct arena *a, struct str home, struct str *ret,
+			struct err *e)
+{
+	const struct state_dir s = { .said = in->state_dir, .home = home, .environ = in->environ };
+	char path[PATH_MAX];
+	int r = state_path(&s, ".", ".", path, sizeof(path), e);
+
+	if (r >= 0)
+		*ret = arena_str(a, str_z(path));
+	return r;
+}
+
 int facts_find(const struct facts_input *in, struct arena *a, struct facts *ret, struct err *e)
 {
 	const char *openclaw_home = environ_get(in->environ, "OPENCLAW_HOME");
@@ -117,6 +132,8 @@ int facts_find(const struct facts_input *in, struct arena *a, struct facts *ret,
 	r = find_home(in, a, &ret->home, e);
 	if (r >= 0)
 		r = find_cwd(in, a, &ret->cwd, e);
+	if (r >= 0)
+		r = find_own_dir(in, a, ret->home, &ret->own_dir, e);
 	if (r < 0)
 		return r;
 	ret->state_dir = find_state_dir(in, a, ret->home);

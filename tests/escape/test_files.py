@@ -2,6 +2,7 @@
 """Numbers 1 to 25: files of the host are neither read nor changed."""
 import contextlib
 import fcntl
+import itertools
 import os
 import pathlib
 import re
@@ -118,6 +119,29 @@ def test_e05_a_link_swapped_inside_never_leads_to_the_host(light, access):
     inner = light.run("python3", "-c", script, secret, access=access, status=0)
     assert inner.out == "won 0\n", inner
     assert digest(secret) == before
+
+
+@pytest.mark.parametrize("named", ["by its name", "by a link"])
+def test_what_creel_keeps_is_no_workspace_and_no_bind(light, named):
+    """Registry, audit log, tokens and the layers of others: whoever could write there would decide about the next call."""
+    light.file("home/own/registry/registry.db", "mine")
+    state = light.home / "own"
+    if named == "by a link":
+        light.file("home/real/registry/registry.db", "mine")
+        state = light.home / "link"
+        state.symlink_to(light.home / "real")
+    real = state.resolve()
+    (real / "sandboxes/x").mkdir(parents=True)
+    for d in [real, real / "registry", real / "sandboxes", real / "sandboxes/x"]:
+        light.give(d)
+        d.chmod(0o711)
+    for where, access in itertools.product([real, real / "registry"], ["overlay", "rw", "ro"]):
+        done = light.run("true", ws=where, access=access, state=state)
+        assert done.status in (125, 126) and "bind_blocked" in done.err, done
+    for where in (real, real / "registry"):
+        done = light.run("true", state=state, options=["-e", f"mounts.binds=['{where}:/data:rw']"])
+        assert done.status in (125, 126) and "bind_blocked" in done.err, done
+    light.run("true", ws=real / "sandboxes/x", access="rw", state=state, status=0)
 
 
 @pytest.mark.parametrize("below", ["", "sub"], ids=["itself", "above"])

@@ -50,9 +50,11 @@ TEST(s1_23_dangerous_sources_are_blocked)
 
 TEST(every_path_on_the_list_is_blocked_by_its_name_too)
 {
-	struct strs list = bind_blocked_paths(&w.a, &w.r.facts);
-	bool key = false;
+	struct strs list;
+	bool key = false, own = false;
 
+	w.r.facts.own_dir = STR("/srv/state");
+	list = bind_blocked_paths(&w.a, &w.r.facts);
 	assert_in_range(list.n, 20, 500);
 	for (size_t i = 0; i < list.n; i++) {
 		struct bind_block block;
@@ -60,8 +62,9 @@ TEST(every_path_on_the_list_is_blocked_by_its_name_too)
 		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, list.v[i], &block), STR_FMT,
 			   STR_ARG(list.v[i]));
 		key |= str_ends(list.v[i], STR("/.ssh"));
+		own |= str_eq(list.v[i], STR("/srv/state/tokens"));
 	}
-	assert_true(key);
+	assert_true(key && own);
 }
 
 TEST(a_parent_of_something_blocked_is_blocked_too)
@@ -105,6 +108,42 @@ TEST(the_files_that_decide_are_not_bound)
 	REFUSED("~/.openclaw/creel.json5:/s:rw", CODE_BIND_BLOCKED);
 	REFUSED("~/.openclaw/.env:/s:ro", CODE_BIND_BLOCKED);
 	TAKEN("~/.openclaw/workspace/a:/s:rw");
+}
+
+TEST(what_creel_keeps_itself_is_neither_bound_nor_worked_in)
+{
+	static const struct {
+		const char *own, *dir;
+		bool bind, workspace; /* may be */
+	} rows[] = {
+		{ "/srv/state/./.", "/srv/state", false, false },
+		{ "/srv/state/./.", "/srv", false, false },
+		{ "/srv/state/./.", "/srv/state/registry", false, false },
+		{ "/srv/state/./.", "/srv/state/audit/x", false, false },
+		{ "/srv/state/./.", "/srv/state/sessions/x", false, false },
+		{ "/srv/state/./.", "/srv/state/runner.token", false, false },
+		{ "/srv/state/./.", "/srv/state/runs", false, false },
+		{ "/srv/state/./.", "/srv/state/runs/1/upper0", false, true },
+		{ "/srv/state/./.", "/srv/state/sandboxes/x", true, true },
+		{ "/srv/state/./.", "/srv/state-2/audit", true, true },
+		{ "st/./.", "/home/u/proj", false, false }, /* below the current directory */
+		{ "", "/srv/state/registry", true, true },
+		{ "", "/home/u/.config/creel", false, false },
+		{ "", "/home/u/.config/nvim", false, true },
+	};
+
+	walls_reset();
+	w.r.facts.cwd = STR("/home/u/proj");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct str dir = str_z(rows[i].dir);
+		struct bind_block block;
+
+		w.r.facts.own_dir = str_z(rows[i].own);
+		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, dir, &block) != rows[i].bind, "bind %s",
+			   rows[i].dir);
+		CHECK_CASE(workspace_blocked(&w.a, &w.r.facts, dir, &block) != rows[i].workspace,
+			   "workspace %s", rows[i].dir);
+	}
 }
 
 TEST(c20_a_docker_socket_is_refused_wherever_it_lies)
