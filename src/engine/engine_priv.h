@@ -150,6 +150,14 @@ int kept_sandbox(struct session *s, const struct decision *d, struct build *b, s
 int own_end(struct engine *g, const struct reg_entry *entry, const char *what, const char *why,
 	    struct err *e);
 /* Ends it, if this is still its supervisor, and takes it out of the registry. 1 when it lived. `what` is recorded. */
+/* The disk is full, and the registry could not be written: what has ended has ended all the same, and whoever looks next finds it gone. */
+static inline int unless_full(int r, struct err *e)
+{
+	if (r >= 0 || e->sys_errno != ENOSPC)
+		return r;
+	*e = (struct err){ 0 };
+	return 0;
+}
 int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e);
 

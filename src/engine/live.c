@@ -47,14 +47,14 @@ static int look_at_all(struct look *l, struct err *e)
 
 	arena_init(&l->a, LIVE_ARENA_MAX);
 	if (r >= 0)
-		r = registry_reap(l->reg, &reaped, e);
+		r = unless_full(registry_reap(l->reg, &reaped, e), e);
 	if (r >= 0)
 		r = registry_list(l->reg, &all, &l->a, &l->v, &l->n, e);
 	if (r >= 0)
 		r = own_list(l->g, &l->a, &l->v, &l->n, e);
 	for (size_t i = 0; r >= 0 && i < l->n; i++) {
 		if (went_by_itself(&l->v[i]))
-			r = registry_remove(l->reg, l->v[i].key, &l->v[i].supervisor, e);
+			r = unless_full(registry_remove(l->reg, l->v[i].key, &l->v[i].supervisor, e), e);
 		else if (fits(l->f, &l->v[i]))
 			l->v[kept++] = l->v[i];
 	}

@@ -55,6 +55,14 @@ static bool is_damage(int code)
 	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
+/* A quota that is used up is an error of writing for SQLite. */
+static bool is_full(sqlite3 *db, int code)
+{
+	return (code & 0xff) == SQLITE_FULL ||
+	       ((code & 0xff) == SQLITE_IOERR &&
+		(sqlite3_system_errno(db) == ENOSPC || sqlite3_system_errno(db) == EDQUOT));
+}
+
 int reg_fail(struct registry *r, const char *what, struct err *e)
 {
 	int code = r->db ? sqlite3_errcode(r->db) : SQLITE_NOMEM;
@@ -66,7 +74,7 @@ int reg_fail(struct registry *r, const char *what, struct err *e)
 	if ((code & 0xff) == SQLITE_BUSY)
 		return err_set(e, ERR_UNAVAIL, "'%s': another process has kept it locked for %u ms", r->path,
 			       r->wait_ms);
-	if ((code & 0xff) == SQLITE_FULL)
+	if (is_full(r->db, code))
 		return err_sys(e, ENOSPC, "'%s': %s", r->path, what);
 	return err_set(e, ERR_SYS, "'%s': %s: %s", r->path, what, text);
 }

@@ -124,7 +124,7 @@ static int end_entry(struct engine *g, const struct reg_entry *entry, const char
 		return r;
 	if (!job)
 		forget_dir(dir);
-	r = registry_remove(reg, entry->key, &entry->supervisor, e);
+	r = unless_full(registry_remove(reg, entry->key, &entry->supervisor, e), e);
 	if (r >= 0 && audit_what)
 		record(g, audit_what, entry->key, why);
 	return r < 0 ? r : lived;
@@ -135,7 +135,28 @@ static struct str lock_name(struct arena *a, struct str key)
 	return arena_printf(a, "sandbox:%.*s", (int)key.n, key.p);
 }
 
-/* Under its lock, and as it is by then: one that is just being made has its maker in the place of a supervisor. */
+/* The entry as it is by now. Without the lock, one that is just being made has its maker in the place of a supervisor, and is left alone. */
+static int end_as_it_is(struct engine *g, struct str key, const struct reg_proc *only, bool locked,
+			const char *what, const char *why, struct err *e)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct registry *reg;
+	struct reg_entry now;
+	int r = engine_registry(g, &reg, e);
+
+	arena_init(&a, (size_t)1 << 20);
+	if (r >= 0)
+		r = registry_find(reg, key, &a, &now, e);
+	if (r < 0 && e->kind == ERR_NOTFOUND) {
+		*e = (struct err){ 0 };
+		return 0;
+	}
+	if (r < 0 || memcmp(&now.supervisor, only, sizeof(*only)) != 0 || (!locked && now.state != REG_READY))
+		return r < 0 ? r : 0;
+	return end_entry(g, &now, what, why, e);
+}
+
+/* Under its lock. A disk that is full, by what runs in it perhaps, takes no lock, and must not keep anybody from ending it. */
 int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
 	     struct err *e)
 {
@@ -144,7 +165,6 @@ int kept_end(struct engine *g, struct str key, const struct reg_proc *only, cons
 	struct err ignored = { 0 };
 	struct registry *reg;
 	struct reg_lock lock;
-	struct reg_entry now;
 	int r = engine_registry(g, &reg, e);
 
 	arena_init(&a, (size_t)1 << 20);
@@ -159,14 +179,8 @@ int kept_end(struct engine *g, struct str key, const struct reg_proc *only, cons
 		sleep_ms(LOCK_LOOK_MS);
 	}
 	if (r < 0)
-		return r;
-	r = registry_find(reg, key, &a, &now, e);
-	if (r < 0 && e->kind == ERR_NOTFOUND) {
-		*e = (struct err){ 0 };
-		r = 0;
-	} else if (r >= 0) {
-		r = memcmp(&now.supervisor, only, sizeof(*only)) == 0 ? end_entry(g, &now, what, why, e) : 0;
-	}
+		return unless_full(r, e) < 0 ? r : end_as_it_is(g, key, only, false, what, why, e);
+	r = end_as_it_is(g, key, only, true, what, why, e);
 	(void)registry_unlock(reg, &lock, &ignored);
 	return r;
 }

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of any one process while calls run: what was finished is told, what was running is told as lost, the next call works, and nothing is left."""
+import contextlib
 import glob
 import json
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -191,3 +193,42 @@ def test_200_calls_over_20_sessions_each_tell_their_own_output_whoever_is_killed
     anybody("kill", "--all", "-y", status=0)
     assert wait_until(lambda: not any(map(lives, everybody)), 20)
     assert anybody.listed("--all") == {}
+
+
+# ---- a disk that is full ----
+
+def fill(path):
+    with open(path, "wb", buffering=0) as f:
+        for size in (4096, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    f.write(b"x" * size)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize("how", [["kill", "--all"], ["kill", "--session", "agent:main:test"], ["recreate", "-y", "--all"]], ids=lambda how: how[0] + how[1])
+def test_a_full_disk_keeps_nobody_from_ending_a_sandbox(sessions, how):
+    """Whoever is inside may be the one who has filled it."""
+    sessions.state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=4m,mode=0711,uid={sessions.uid},gid={sessions.uid}", "small", str(sessions.state)], check=True)
+    try:
+        # Without --disk: with it the warden itself ends what lives on a full disk, a moment later.
+        sessions("call", "--session", "agent:main:test", "--sandbox", "light", "--disk", "0", "exec", "command=sleep 1000", "background=true", status=0)
+        supervisor = json.loads(sessions("inspect", "--session", "agent:main:test", "--json", status=0).out)["supervisor"]
+        fill(sessions.state / "ballast")
+        # The first may still fit into what was there already; in the end nothing can be written.
+        for i in range(40):
+            if sessions("call", "--session", f"agent:main:{i}", "--sandbox", "light", "exec", "--", "true").status:
+                break
+        assert lives(supervisor)
+        assert "agent:main:test: ended" in sessions(*how, status=0).out
+        wait_until(lambda: not lives(supervisor))
+        sessions("list", "--all", status=0)
+        (sessions.state / "ballast").unlink()
+        assert sessions.sh("echo again") == "again\n"
+        sessions("kill", "--all", status=0)
+        assert sessions.listed() == {}
+    finally:
+        (sessions.state / "ballast").unlink(missing_ok=True)
+        sessions("kill", "--all", "-q")
+        subprocess.run(["umount", "-l", str(sessions.state)], check=True)
