@@ -36,7 +36,8 @@ struct search {
 	bool ignored, binary, is_file;
 	size_t found, files;
 	size_t too_large, not_text, unreadable;
-	const char *stopped; /* why it ended before its end; NULL: it has not */
+	char start[FILES_PATH_MAX]; /* as it was said */
+	const char *stopped;        /* why it ended before its end; NULL: it has not */
 };
 
 static void search_done(struct search *s)
@@ -109,14 +110,21 @@ static void put_lines(struct search *s, const char *key, struct str rest, size_t
 	jsonw_arr_end(s->w);
 }
 
+/* As read takes it: with the directory in front that was asked for. */
+static const char *told(const struct search *s, const char *name, char out[static FILES_PATH_MAX])
+{
+	return !s->is_file && walk_join(out, s->start, str_z(name)) ? out : name;
+}
+
 static void put_match(struct search *s, const char *name, size_t number, struct str line, size_t from)
 {
 	struct str text = text_str(&s->text), shown = shown_part(line, from);
 	size_t at = (size_t)(line.p - text.p), n, start;
 	const char *nl = memchr(text.p + at, '\n', text.n - at);
+	char path[FILES_PATH_MAX];
 
 	jsonw_obj(s->w);
-	jsonw_kz(s->w, "path", name);
+	jsonw_kz(s->w, "path", told(s, name, path));
 	jsonw_ku64(s->w, "line", number);
 	jsonw_ku64(s->w, "column", from + 1);
 	jsonw_kstr(s->w, "text", shown);
@@ -195,12 +203,14 @@ static int search_file(struct search *s, const char *path, const char *name)
 
 static int visit_file(struct search *s, const char *path, const char *name)
 {
+	char full[FILES_PATH_MAX];
+
 	if (s->glob && !nameglob_any(s->glob, str_z(name)))
 		return 0;
 	if (s->match)
 		return search_file(s, path, name);
 	if (count_found(s))
-		jsonw_str(s->w, str_z(name));
+		jsonw_str(s->w, str_z(told(s, name, full)));
 	return 0;
 }
 
@@ -359,6 +369,9 @@ int tool_search(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, s
 	if (r < 0)
 		return r;
 	jsonw_karr(w, s.match ? "matches" : "files");
+	while (said.n > 1 && said.p[said.n - 1] == '/')
+		said.n--;
+	(void)walk_join(s.start, ".", said);
 	r = begin(&s, said, path);
 	if (r < 0)
 		return r;

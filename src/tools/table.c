@@ -49,7 +49,7 @@ static const struct tool_arg ls_args[] = {
 };
 static const struct tool_arg search_args[] = {
 	[SEARCH_PATTERN]     = { "pattern",    "query",     TOOL_STR,  false, 1, 4096,         "what a line must hold: a regular expression (PCRE2)" },
-	[SEARCH_PATH]        = { "path",       NULL,        TOOL_STR,  false, 0, PATH_LONGEST, "where: a directory or one file; the workspace unless given" },
+	[SEARCH_PATH]        = { "path",       NULL,        TOOL_STR,  false, 0, PATH_LONGEST, "where: a directory or one file; the workspace unless given; what is found begins with it" },
 	[SEARCH_GLOB]        = { "glob",       "include",   TOOL_STR,  false, 1, 1024,         "which names: *.c, src/**/*.{ts,tsx}; alone it lists the files" },
 	[SEARCH_LITERAL]     = { "literal",    NULL,        TOOL_BOOL, false, ANY,             "the pattern is plain text" },
 	[SEARCH_IGNORE_CASE] = { "ignoreCase", NULL,        TOOL_BOOL, false, ANY,             "upper and lower case are the same" },

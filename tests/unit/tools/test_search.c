@@ -51,7 +51,7 @@ TEST(search_finds_lines_and_leaves_out_what_is_ignored)
 	CHECK_STR(found(&c), STR("keep.log:1 src/a.c:1 src/deep/b.h:2"));
 	assert_int_equal(got_int(&c, "filesNotText"), 1);
 	call_ok(&c, "search", "{pattern:'main', ignoreCase:true, path:'docs'}");
-	CHECK_STR(found(&c), STR("x.md:1"));
+	CHECK_STR(found(&c), STR("docs/x.md:1"));
 	call_ok(&c, "search", "{pattern:'main', ignored:true, binary:true}");
 	CHECK_STR(
 		found(&c),
@@ -59,7 +59,11 @@ TEST(search_finds_lines_and_leaves_out_what_is_ignored)
 	call_ok(&c, "search", "{pattern:'main', path:'src/a.c'}");
 	CHECK_STR(found(&c), STR("src/a.c:1"));
 	call_ok(&c, "search", "{pattern:'main', path:'node_modules'}");
-	CHECK_STR(found(&c), STR("m.js:1"));
+	CHECK_STR(found(&c), STR("node_modules/m.js:1"));
+	call_ok(&c, "search", "{pattern:'ANSWER', path:'./src/'}");
+	CHECK_STR(found(&c), STR("./src/deep/b.h:1"));
+	call_ok(&c, "search", "{glob:'deep/*.h', path:'src'}");
+	CHECK_STR(found(&c), STR("src/deep/b.h"));
 	call_ok(&c, "search", "{pattern:'main', depth:1}");
 	CHECK_STR(found(&c), STR("keep.log:1"));
 }
