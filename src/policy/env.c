@@ -74,8 +74,8 @@ static bool put_base(struct ctx *x, size_t *cap)
 	struct str workspace = x->d->workdir;
 
 	for (size_t i = 0; i < x->d->n_mounts; i++)
-		if (x->d->mounts[i].source == MOUNT_WORKSPACE)
-			workspace = x->d->mounts[i].target;
+		if (x->d->mounts[i].source == MOUNT_WORKSPACE || x->d->mounts[i].source == MOUNT_AGENT)
+			workspace = x->d->mounts[i].target; /* the agent's comes second */
 	return (drops_lang(s) || put_own(x, cap, STR("LANG"), STR("C.UTF-8"))) &&
 	       put_own(x, cap, STR("HOME"), home_of(x->d)) &&
 	       put_own(x, cap, STR("PATH"), STR(SANDBOX_PATH)) &&

@@ -240,6 +240,14 @@ static bool add_scratch(struct ctx *x, size_t *cap)
 	return true;
 }
 
+/* Where the work is: with access ro that lies beside a private directory, which holds nothing. */
+static struct str start_of(const struct ctx *x, const struct layout *l, struct str target)
+{
+	if (said(&x->d->eff, OPT_WORKDIR))
+		return path_normalise(x->a, x->d->eff.workdir);
+	return l->agent_at.n && !str_eq(x->d->workspace, x->d->agent_workspace) ? l->agent_at : target;
+}
+
 static struct str host_workdir(struct ctx *x)
 {
 	x->d->agent_workspace = x->d->workspace = workspace_agent_dir(x);
@@ -279,7 +287,7 @@ bool stage_mounts(struct ctx *x)
 	if (d->place.place == PLACE_REMOTE)
 		return mounts_remote(x);
 	target = path_normalise(x->a, l.target);
-	d->workdir = said(&d->eff, OPT_WORKDIR) ? path_normalise(x->a, d->eff.workdir) : target;
+	d->workdir = start_of(x, &l, target);
 	if (!path_is_absolute(target) || target.n == 1 || !path_is_absolute(d->workdir))
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, &d->eff.origin[OPT_WS_TARGET],
 			    "the workspace's place inside, '" STR_FMT "', is not an absolute path below /",

@@ -71,7 +71,9 @@ def test_s1_15_s1_18_none_is_a_directory_of_the_sandbox_and_rw_is_the_workspace(
 def test_s1_16_s1_17_ro_is_the_workspace_at_agent_and_takes_the_tools_that_write(sessions):
     options, workspace = configure(sessions, scope="session", workspaceAccess="ro")
     assert sh(sessions, options, "cat /agent/seen; echo x 2>/dev/null > /agent/seen || echo refused") == "as it was\nrefused\n"
-    assert ask(sessions, options, "read", {"path": "/agent/seen"})["text"] == "as it was\n"
+    assert sh(sessions, options, "pwd; echo $CREEL_WORKSPACE; cat seen") == "/agent\n/agent\nas it was\n"
+    for path in ("/agent/seen", "seen"):
+        assert ask(sessions, options, "read", {"path": path})["text"] == "as it was\n"
     for tool, arguments in [("write", {"path": "/agent/a", "content": "x"}), ("write", {"path": "/tmp/a", "content": "x"}),
                             ("edit", {"path": "/agent/seen", "oldText": "as", "newText": "x"}), ("apply_patch", {"input": NEW.format("/agent/a")})]:
         refused = ask(sessions, options, tool, arguments, status=126)

@@ -87,6 +87,11 @@ TEST(c5_ro_is_the_agent_s_workspace_read_only_at_slash_agent)
 	CHECK_OK(ask(GROUP, "exec"));
 	assert_false(mount_at(&w.d, "/workspace")->writable);
 	check_mount(1, "/srv/project", "/agent", false, MOUNT_AGENT);
+	CHECK_STR(w.d.workdir, STR("/agent"));
+	CHECK_STR(env_named(&w.d, "CREEL_WORKSPACE")->value, STR("/agent"));
+	SAY(WORKDIR, workdir, STR("/workspace"));
+	CHECK_OK(ask(GROUP, "exec"));
+	CHECK_STR(w.d.workdir, STR("/workspace"));
 }
 
 TEST(c5_a_target_that_is_given_holds_the_workspace_alone)
