@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -39,7 +38,7 @@ static int away(struct cli *cli, struct err *e)
 {
 	char path[PATH_MAX];
 
-	(void)signal(SIGPIPE, SIG_DFL); /* ignored is inherited; it has its own mind about that */
+	signals_give_back(); /* ignored is inherited; it has its own mind about that */
 	if (path_beside(path, sizeof(path)) == 0)
 		(void)execve(path, cli->argv, cli->environ);
 	(void)execve(CREEL_LIBEXEC "/" PROGRAM, cli->argv, cli->environ);

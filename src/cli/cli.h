@@ -152,6 +152,10 @@ const char *cli_getenv(const struct cli *cli, const char *name);
 int report_check(const struct cli *cli, struct err *e); /* before anything runs: could it be written? */
 int report_write(const struct cli *cli, struct str text, struct err *e);
 
+/* signals.c: SIGPIPE and SIGXFSZ are ignored, and what is executed in our place gets them as we got them. */
+void signals_take(void);
+void signals_give_back(void);
+
 /* output.c */
 /* All of it or an error; a reader that went away (EPIPE) is ERR_SYS with that errno. */
 int output_all(int fd, struct str text, struct err *e);

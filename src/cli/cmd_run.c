@@ -61,6 +61,7 @@ int run_on_host(struct run *r, struct err *e)
 
 		memcpy(&v[i], &copy.p, sizeof(copy.p));
 	}
+	signals_give_back();
 	(void)execvpe(v[0], v, r->cli->environ);
 	r->status = errno == ENOENT ? 127 : 126;
 	r->reason = errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;

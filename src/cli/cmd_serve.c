@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ int run_serve(struct cli *cli, struct err *e)
 	}
 	cli->argv[n] = NULL;
 	cli->argv[0] = (char[]){ PROGRAM };
-	(void)signal(SIGPIPE, SIG_DFL);
+	signals_give_back();
 	r = start("../daemon/", cli->argv,
 		  cli->environ); /* first: a build tree must not start an installed one */
 	if (r == -ENOENT || r == -ENOTDIR)

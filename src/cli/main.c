@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -90,7 +89,7 @@ int main(int argc, char **argv)
 	int status, r;
 
 	hold_standard_fds();
-	(void)signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error we can report, not a death */
+	signals_take();
 	arena_init_on(&arena, ARENA_MAX, pool, sizeof(pool));
 	buf_init(&out, OUTPUT_MAX);
 

@@ -55,12 +55,12 @@ static bool is_damage(int code)
 	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
-/* A quota that is used up is an error of writing for SQLite. */
-static bool is_full(sqlite3 *db, int code)
+/* Why it could not be read or written; 0 = not for that. A quota that is used up is as good as a full disk. */
+static int io_errno(sqlite3 *db, int code)
 {
-	return (code & 0xff) == SQLITE_FULL ||
-	       ((code & 0xff) == SQLITE_IOERR &&
-		(sqlite3_system_errno(db) == ENOSPC || sqlite3_system_errno(db) == EDQUOT));
+	int why = (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(db) : 0;
+
+	return (code & 0xff) == SQLITE_FULL || why == EDQUOT ? ENOSPC : why;
 }
 
 int reg_fail(struct registry *r, const char *what, struct err *e)
@@ -74,8 +74,8 @@ int reg_fail(struct registry *r, const char *what, struct err *e)
 	if ((code & 0xff) == SQLITE_BUSY)
 		return err_set(e, ERR_UNAVAIL, "'%s': another process has kept it locked for %u ms", r->path,
 			       r->wait_ms);
-	if (is_full(r->db, code))
-		return err_sys(e, ENOSPC, "'%s': %s", r->path, what);
+	if (io_errno(r->db, code))
+		return err_sys(e, io_errno(r->db, code), "'%s': %s", r->path, what);
 	return err_set(e, ERR_SYS, "'%s': %s: %s", r->path, what, text);
 }
 

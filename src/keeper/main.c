@@ -105,6 +105,7 @@ static void set_limits(void)
 	(void)setrlimit(RLIMIT_CORE, &none); /* the environment of a call may hold secrets */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* of whoever started us; a log that may not grow is cut */
 	(void)signal(SIGHUP, SIG_IGN);
 }
 

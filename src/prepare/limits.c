@@ -2,6 +2,7 @@
 #include "prepare/prepare.h"
 
 #define MEMORY_LEAST (1u << 20)
+#define PIDS_LEAST 5u
 
 static unsigned asked_limits(const struct settings *s)
 {
@@ -26,13 +27,28 @@ static int check_memory(const struct settings *s, struct err *e)
 		STR_ARG(buf_str(&from)), (unsigned long long)s->memory);
 }
 
+/* The sandbox itself takes some of them while it is built. */
+static int check_pids(const struct settings *s, struct err *e)
+{
+	_cleanup_buf_ struct buf from = { 0 };
+
+	if (!s->has[OPT_PIDS] || s->pids >= PIDS_LEAST)
+		return 0;
+	buf_init(&from, 4096);
+	origin_put(&from, &s->origin[OPT_PIDS]);
+	return err_set(e, ERR_USAGE,
+		       STR_FMT
+		       ": limits.pids: %llu are too few for a sandbox and any program, accepted: %u and more",
+		       STR_ARG(buf_str(&from)), (unsigned long long)s->pids, PIDS_LEAST);
+}
+
 int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err *e)
 {
 	*ret = (struct cgroup_limits){ .must = asked_limits(&d->eff),
 				       .memory = d->limits.memory,
 				       .pids = d->limits.pids,
 				       .cpus = d->limits.cpus };
-	return check_memory(&d->eff, e);
+	return check_memory(&d->eff, e) < 0 ? -1 : check_pids(&d->eff, e);
 }
 
 int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """creel run where the decision is the host: nothing that was asked for may be dropped, and it is said."""
+import signal
+
 import pytest
 
 MAIN = ["run", "--session", "agent:main:main"]
@@ -12,6 +14,17 @@ def test_a_command_on_the_host_is_announced(creel):
                        "--sandbox light does\n")
     assert creel(*MAIN, "-q", "--", "true", status=0).err == ""
     assert creel("run", "--no-sandbox", "--", "true", status=0).err == ""  # asked for
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_command_on_the_host_has_the_signals_of_the_caller(creel, ignored):
+    def begin():
+        for s in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(s, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    got = creel("run", "--no-sandbox", "--", "cat", "/proc/self/status", status=0, preexec_fn=begin, restore_signals=False)
+    (found,) = [int(line.split()[1], 16) for line in got.out.splitlines() if line.startswith("SigIgn")]
+    for s in (signal.SIGPIPE, signal.SIGXFSZ):
+        assert bool(found & 1 << (s - 1)) == ignored, (s, got)
 
 
 def test_a_plan_runs_nothing_on_the_host_either(creel):

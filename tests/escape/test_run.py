@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -382,6 +383,22 @@ def test_bad_limits(light):
             result = light.run("touch", "ran", options=[option, value], access="rw")
             clear(result, 125)
             assert not (light.ws / "ran").exists(), (option, value)
+
+
+def test_limits_that_leave_no_room_for_the_sandbox_itself(light):
+    for n in ("1", "4"):
+        clear(light.run("true", options=["--pids", n]), 125, f"limits.pids: {n} are too few for a sandbox and any program, accepted: 5 and more")
+    if light.may_limit():
+        light.run("sh", "-c", "/bin/true; exit 0", options=["--pids", "5"], status=0)
+
+
+@pytest.mark.parametrize("most", [0, 512])
+def test_a_limit_on_files_is_an_error_and_no_death(light, most):
+    """ulimit -f: SIGXFSZ would end us without a word. The command keeps it."""
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    clear(light.run("true", preexec_fn=small, report=False), 125, "File too large")
+    assert "SigIgn:\t0000000000000000\n" in light.run("cat", "/proc/self/status", status=0).out
 
 
 def test_bad_choices(light):
