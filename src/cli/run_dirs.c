@@ -144,6 +144,18 @@ void run_remove_private_dir(struct run *r)
 	r->private_dir[0] = '\0';
 }
 
+/* What the kernel worked in is of no use any more, and has directories that nobody may enter: the user's rm -r would end at them. */
+static void remove_work_dirs(const struct run *r, int runs, const char *id)
+{
+	for (size_t i = 0; i < r->profile.n_mounts; i++) {
+		char work[128];
+
+		(void)snprintf(work, sizeof(work), "%s/work%zu", id, i);
+		if (r->profile.mounts[i].overlay)
+			(void)tree_remove(runs, work);
+	}
+}
+
 int run_keep_private_dir(struct run *r, struct err *e)
 {
 	const char *id = strrchr(r->private_dir, '/') + 1;
@@ -158,6 +170,7 @@ int run_keep_private_dir(struct run *r, struct err *e)
 		return -1;
 	if (port_rename_new(live, id, runs, id) < 0)
 		return err_sys(e, errno, "keep the changes in '%s'", kept);
+	remove_work_dirs(r, runs, id);
 	r->upper = arena_printf(r->cli->arena, "%s" STR_FMT, kept,
 				STR_ARG(str_from(r->upper, strlen(r->private_dir))));
 	memcpy(r->private_dir, kept, sizeof(kept));

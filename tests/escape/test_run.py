@@ -281,6 +281,7 @@ def test_the_closing_line_tells_where_changes_are(light):
     match = re.search(r"^creel: 2 paths changed, kept in (\S+); ", done.stderr, re.MULTILINE)
     assert match and done.stdout == "", done
     assert sorted(p.name for p in pathlib.Path(match[1]).iterdir()) == ["a", "b"]
+    subprocess.run(light.as_user(["rm", "-r", pathlib.Path(match[1]).parent]), check=True)
     quiet = light.run("sh", "-c", "echo x >a", status=0)
     assert quiet.err == ""
 
