@@ -336,7 +336,7 @@ static struct keep_verdict judge(const struct making *m, const struct reg_entry 
 }
 
 /* One whose sandbox has just ended still listens for a moment: only who answers is there. */
-static int reach(struct making *m, struct err *e)
+static int reach(struct making *m, uint64_t keeper, struct err *e)
 {
 	struct box_stat st;
 	int r = kept_open(str_z(m->dir), &m->s->box, e);
@@ -355,6 +355,16 @@ static int reach(struct making *m, struct err *e)
 			       "' is kept by another version of creel; fix: creel recreate '" STR_FMT
 			       "' (processes in it end, files stay)",
 			       STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
+	}
+	/* Stopped perhaps, or far too busy: what it holds is not lost, and the registry must go on telling of it. */
+	if (e->kind == ERR_LIMIT) {
+		m->s->box = r < 0 ? NULL : box_close(m->s->box);
+		return err_set(
+			e, ERR_UNAVAIL,
+			"process %llu, which keeps the sandbox of '" STR_FMT
+			"', does not answer; fix: kill -CONT it if it is stopped, or creel recreate '" STR_FMT
+			"' (processes in it end, files stay)",
+			(unsigned long long)keeper, STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
 	}
 	if (r < 0 && e->kind != ERR_NOTFOUND)
 		return r;
@@ -416,7 +426,7 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
 		record(m->g, "outdated", old.key, v.why);
-	return reach(m, e);
+	return reach(m, old.supervisor.pid, e);
 }
 
 static bool wait_cancelled(const struct session *s, int ms)

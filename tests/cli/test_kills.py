@@ -195,6 +195,19 @@ def test_200_calls_over_20_sessions_each_tell_their_own_output_whoever_is_killed
     assert anybody.listed("--all") == {}
 
 
+def test_a_keeper_that_is_stopped_is_told_and_nothing_is_lost(sessions):
+    sessions.sh("echo kept > /tmp/a")
+    supervisor = json.loads(sessions("inspect", "--session", "agent:main:test", "--json", status=0).out)["supervisor"]
+    os.kill(supervisor, signal.SIGSTOP)
+    try:
+        got = sessions.call("exec", "command=true", status=125)
+        assert f"process {supervisor}, which keeps the sandbox" in got["message"] and "creel recreate 'agent:main:test'" in got["message"], got
+    finally:
+        os.kill(supervisor, signal.SIGCONT)
+    assert list(sessions.listed()) == ["agent:main:test"]
+    assert sessions.sh("cat /tmp/a") == "kept\n"
+
+
 # ---- a disk that is full ----
 
 def fill(path):
