@@ -118,7 +118,7 @@ static int create(struct files_stage *s, mode_t mode)
 	return r;
 }
 
-/* Owner first: chown() clears the set-id bits that chmod() may have to put back. */
+/* Owner first. Set-id bits are lost with the content they were given to, as they are when a program writes to the file. */
 static int keep_owner_and_mode(const struct files_stage *s, mode_t mode)
 {
 	struct stat st;
@@ -127,7 +127,7 @@ static int keep_owner_and_mode(const struct files_stage *s, mode_t mode)
 		return -errno;
 	if ((st.st_uid != s->old.uid || st.st_gid != s->old.gid) && fchown(s->fd, s->old.uid, s->old.gid) < 0)
 		return -EPERM;
-	return fchmod(s->fd, mode & 07777) < 0 ? -errno : 0;
+	return fchmod(s->fd, mode & 01777) < 0 ? -errno : 0;
 }
 
 int files_dir_stage(struct files *f, const char *path, unsigned flags, mode_t mode, struct files_stage *ret)

@@ -36,6 +36,19 @@ TEST(write_keeps_the_mode_of_a_file_and_writes_through_a_link)
 	assert_int_equal(yard_count(p.work), 2);
 }
 
+TEST(what_is_written_has_no_right_of_its_owner_any_more)
+{
+	YARD(p);
+	CALL(c, p);
+	struct stat st;
+
+	yard_put(p.work, "s", STR("old\n"), 0644);
+	assert_int_equal(fchmodat(p.work, "s", 06755, 0), 0);
+	call_ok(&c, "edit", "{path:'s', oldText:'old', newText:'new'}");
+	assert_int_equal(fstatat(p.work, "s", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+}
+
 TEST(write_appends_when_told)
 {
 	YARD(p);
