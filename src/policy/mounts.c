@@ -177,6 +177,12 @@ static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 	    : m.writable ? "read and write"
 			 : "read-only",
 	    enum_name(access_names, (int)l->access));
+	/* C10. Whoever typed it waits for his files to change. */
+	if (m.overlay && d->eff.ws_access == ACCESS_RW && !d->eff.ws_overlay &&
+	    d->eff.origin[OPT_WS_ACCESS].kind == ORIGIN_FLAG)
+		warn(x, "access_is_overlay", &d->eff.origin[OPT_WS_ACCESS], STR("mounts.workspace.access"),
+		     "workspace access is overlay and not rw: with trust %s the host's files never change",
+		     enum_name(trust_names, (int)d->mode.trust));
 	if (!mount_add(x, cap, &m))
 		return false;
 	if (l->agent_at.n == 0 || str_eq(d->workspace, d->agent_workspace))

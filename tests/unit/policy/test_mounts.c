@@ -177,6 +177,13 @@ TEST(c10_in_s0_s_docker_mode_writing_works_and_the_host_never_changes)
 	SAY(WS_ACCESS, ws_access, ACCESS_RW);
 	CHECK_OK(ask("untrusted:pr-482", "exec"));
 	assert_true(w.d.mounts[0].overlay);
+	assert_false(has_warning(&w.d, "access_is_overlay"));
+	w.c.base.origin[OPT_WS_ACCESS] =
+		(struct origin){ .kind = ORIGIN_FLAG, .name = STR("--workspace-access") };
+	CHECK_OK(ask("untrusted:pr-482", "exec"));
+	assert_true(w.d.mounts[0].overlay && has_warning(&w.d, "access_is_overlay"));
+	CHECK_OK(ask("client:leon", "exec"));
+	assert_false(w.d.mounts[0].overlay || has_warning(&w.d, "access_is_overlay"));
 }
 
 TEST(c10_athena_s_profile_has_the_tree_under_a_private_layer)
