@@ -5,6 +5,7 @@
 
 #define PLACES_MAX 8
 #define LOOSE_MAX 5
+#define ALIKE_LEAST 8
 
 static bool is_blank(char c)
 {
@@ -100,6 +101,37 @@ static struct str longest_line(struct str wanted)
 	return best;
 }
 
+/* How many bytes at the beginning and at the end of both are the same. */
+static size_t alike(struct str a, struct str b)
+{
+	size_t most = a.n < b.n ? a.n : b.n, head = 0, tail = 0;
+
+	while (head < most && a.p[head] == b.p[head])
+		head++;
+	while (tail < most - head && a.p[a.n - 1 - tail] == b.p[b.n - 1 - tail])
+		tail++;
+	return head + tail;
+}
+
+/* The line that has most of it, if that is two thirds of both at least: a word was misspelt, or has changed. */
+static void put_alike(struct str file, struct str wanted, struct buf *out)
+{
+	struct str rest = file, line;
+	size_t best = 0, at = 0;
+
+	for (size_t number = 1; text_next_line(&rest, &line); number++) {
+		size_t n = alike(str_trim(line), wanted), longer = str_trim(line).n;
+
+		longer = longer > wanted.n ? longer : wanted.n;
+		if (n > best && n * 3 >= longer * 2) {
+			best = n;
+			at = number;
+		}
+	}
+	if (at)
+		buf_printf(out, "; most like it is line %zu", at);
+}
+
 void near_put(struct str file, struct str wanted, struct buf *out)
 {
 	struct str line = longest_line(wanted);
@@ -110,5 +142,7 @@ void near_put(struct str file, struct str wanted, struct buf *out)
 	if (line.n >= 4 && memmem(file.p, file.n, line.p, line.n)) {
 		buf_printf(out, "; its line '" STR_FMT "' is there, at ", STR_ARG(line));
 		near_put_places(file, line, out);
+	} else if (line.n >= ALIKE_LEAST) {
+		put_alike(file, line, out);
 	}
 }

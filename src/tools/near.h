@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* "; line 3 differs in white space, line 9 in white space or case", or what else can be said; nothing when nothing is near. */
+/* "; near: line 3 differs in white space alone", "; most like it is line 9", or what else can be said; nothing when nothing is near. */
 void near_put(struct str file, struct str wanted, struct buf *out);
 
 /* "lines 4, 9, 12 …": where `wanted` stands, the first eight places. */

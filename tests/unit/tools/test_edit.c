@@ -62,6 +62,10 @@ TEST(edit_that_does_not_match_names_what_is_near)
 		  "near: line 2 differs in white space or upper and lower case alone" },
 		{ "{path:'a', oldText:'go();\\nstay();', newText:'n'}",
 		  "its line 'stay();' is there, at lines 5" },
+		{ "{path:'a', oldText:'int compute_totals(items)\\n', newText:'n'}",
+		  "most like it is line 6" },
+		{ "{path:'a', oldText:'int compute_nothing_that_is_there(x)', newText:'n'}",
+		  "read the file and copy the text exactly" },
 		{ "{path:'a', oldText:'nowhere', newText:'n'}", "read the file and copy the text exactly" },
 		{ "{path:'a', oldText:'', newText:'n'}", "oldText is empty; write makes a new file" },
 		{ "{path:'a', oldText:'x', newText:'x'}", "are the same" },
@@ -69,7 +73,8 @@ TEST(edit_that_does_not_match_names_what_is_near)
 	YARD(p);
 	CALL(c, p);
 
-	yard_put(p.work, "a", STR("void f()\n\tif (x) {\n\t\tgo();\n\t}\nstay();\n"), 0644);
+	yard_put(p.work, "a",
+		 STR("void f()\n\tif (x) {\n\t\tgo();\n\t}\nstay();\nint compute_total(items)\n"), 0644);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		call_fails(&c, "edit", cases[i].args, ERR_USAGE, cases[i].words);
 	call_fails(&c, "edit", "{path:'gone', oldText:'a', newText:'b'}", ERR_NOTFOUND, "no such file");
