@@ -6,13 +6,17 @@
 #include "cli/doctor.h"
 #include "cli/run.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static const char *const state_words[] = { "FAIL", "warn", "ok" };
 
+/* The kind is ERR_NONE when it was policy that refused: the host was not asked then. */
 static struct run *trial(struct cli *cli, struct err *e)
 {
 	static const struct str argv[] = { STR("/bin/true") };
 	struct run *r = ARENA_NEW(cli->arena, struct run);
-	int rc;
 
 	if (!r)
 		return NULL;
@@ -20,13 +24,46 @@ static struct run *trial(struct cli *cli, struct err *e)
 	r->no_stdio = true;
 	cli->args.rest = (struct strs){ .v = argv, .n = 1 };
 	cli->quiet = true;
-	rc = run_load(r, e);
-	if (rc < 0)
-		return r;
-	if (r->decision->verdict != VERDICT_ALLOW)
-		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));
-	else
+	if (run_load(r, e) >= 0 && r->decision->verdict == VERDICT_ALLOW)
 		(void)run_native(r, e);
+	return r;
+}
+
+/*
+ * A configuration may let no such command run (tier-1 has four programs), and no sandbox may see a home directory as a whole: that says nothing
+ * about the host. So it is asked again without the configuration, in an empty directory, and with the walls that may be missing.
+ */
+static struct run *plain_trial(const struct cli *cli, const struct run *refused, struct err *e)
+{
+	const struct strs walls = refused->config.base.walls_optional;
+	struct cli *plain = ARENA_NEW(cli->arena, struct cli);
+	char dir[] = "/tmp/creel-doctor-XXXXXX";
+	_cleanup_buf_ struct buf list = { 0 };
+	struct run *r = NULL;
+
+	if (!plain || !mkdtemp(dir)) {
+		(void)err_sys(e, errno, "make an empty directory in /tmp");
+		return NULL;
+	}
+	buf_init(&list, 1024);
+	for (size_t i = 0; i < walls.n; i++)
+		buf_printf(&list, "%s" STR_FMT, i ? "," : "", STR_ARG(walls.v[i]));
+	*plain = (struct cli){ .state_dir = cli->state_dir,
+			       .no_default_config = true,
+			       .workspace = { .has = true, .text = str_z(dir) },
+			       .args = cli->args,
+			       .arena = cli->arena,
+			       .out = cli->out,
+			       .environ = cli->environ,
+			       .argv = cli->argv };
+	if (walls.n)
+		plain->flags[plain->n_flags++] = (struct config_flag){ .flag = "walls.optional",
+								       .key = "walls.optional",
+								       .value = buf_str(&list) };
+	r = trial(plain, e);
+	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW)
+		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));
+	(void)rmdir(dir);
 	return r;
 }
 
@@ -60,21 +97,25 @@ static void forgive(struct survey *s, const struct run *r)
 }
 
 /* Held, or named as one to do without. */
-static struct str say_held(struct cli *cli, const struct run *r)
+static struct str say_held(struct cli *cli, const struct run *r, const struct run *refused)
 {
 	_cleanup_buf_ struct buf text = { 0 };
 	unsigned missing = run_missing_walls(r);
 
-	buf_init(&text, 1024);
+	buf_init(&text, 8192);
 	buf_printf(&text, "a sandbox was started, and every wall held (%d probes)",
 		   __builtin_popcountll(r->last.probes));
 	for (const struct enum_name *n = wall_names; n->name; n++)
 		if (missing & 1u << n->value)
 			buf_printf(&text, ", without %s, as walls.optional accepts", n->name);
+	if (refused)
+		buf_printf(&text, "; 'creel run' here and with this configuration is refused: " STR_FMT,
+			   STR_ARG(refused->decision->message));
 	return arena_str(cli->arena, buf_str(&text));
 }
 
-static void add_trial(struct cli *cli, const struct run *r, const struct err *e, struct survey *s)
+static void add_trial(struct cli *cli, const struct run *r, const struct run *refused, const struct err *e,
+		      struct survey *s)
 {
 	struct survey_item *i;
 
@@ -82,7 +123,9 @@ static void add_trial(struct cli *cli, const struct run *r, const struct err *e,
 		return;
 	i = &s->v[s->n++];
 	if (r && r->started && r->status == 0) {
-		*i = (struct survey_item){ .name = "sandbox", .state = SURVEY_OK, .found = say_held(cli, r) };
+		*i = (struct survey_item){ .name = "sandbox",
+					   .state = SURVEY_OK,
+					   .found = say_held(cli, r, refused) };
 		forgive(s, r);
 		return;
 	}
@@ -144,7 +187,7 @@ int run_doctor(struct cli *cli, struct err *e)
 {
 	struct survey *s = ARENA_NEW(cli->arena, struct survey);
 	struct err trouble = { 0 };
-	const struct run *r;
+	const struct run *r, *refused = NULL;
 	bool ok = true;
 
 	if (!s)
@@ -154,8 +197,12 @@ int run_doctor(struct cli *cli, struct err *e)
 		output_diags(&r->diags, SEVERITY_ERROR, NULL);
 		return EXIT_TROUBLE;
 	}
+	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW) {
+		refused = r;
+		r = plain_trial(cli, refused, &trouble);
+	}
 	survey_host(cli->arena, r && r->decision ? r->decision->optional_walls : 0, s);
-	add_trial(cli, r, &trouble, s);
+	add_trial(cli, r, refused, &trouble, s);
 	doctor_services(cli, s);
 	for (size_t i = 0; i < s->n; i++)
 		ok = ok && s->v[i].state != SURVEY_FAIL;

@@ -16,11 +16,11 @@ from tls_lab import Cert
 SERVICES = {"guard", "runner", "egress"}
 
 
-def doctor(s, *more):
+def doctor(s, *more, cwd=None):
     """The findings about services, by name."""
     argv = [*s.become(), str(CREEL), "doctor", "--json", "--no-default-config", "-c", f"allowlist:{s.allowlist}", "--state-dir", str(s.state), "-e",
             f"serve.guard=127.0.0.1:{s.port}", *s.options, *more]
-    done = subprocess.run(argv, env=s.env, capture_output=True, text=True, timeout=120, check=False, cwd=s.home)
+    done = subprocess.run(argv, env=s.env, capture_output=True, text=True, timeout=120, check=False, cwd=cwd or s.home)
     assert done.stdout, done
     said = json.loads(done.stdout)
     assert said["ok"] == (done.returncode == 0), done
@@ -46,10 +46,29 @@ def make(user):
         s.close()
 
 
+@pytest.mark.parametrize("where", ["home", "/"])
+def test_a_sandbox_is_tried_also_where_this_configuration_lets_no_such_command_run(make, where):
+    """Tier-1 has four programs, and `true` is none of them: that is no fault of the host."""
+    s = make(word="all")
+    found = doctor(s, cwd=s.home if where == "home" else where)["sandbox"]
+    assert found["state"] == "ok" and "every wall held" in found["found"], found
+    assert "is not in tools.exec.programs" in found["found"], found
+
+
+@pytest.mark.parametrize("where", ["home", "/"])
+def test_a_sandbox_is_tried_also_in_a_directory_that_no_sandbox_may_see(make, where):
+    s = make(word="all")
+    env = {**s.env, "HOME": str(s.home)}
+    argv = [*s.become(), str(CREEL), "doctor", "--json", "--no-default-config", "--state-dir", str(s.state)]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False, cwd=s.home if where == "home" else where)
+    found = {f["name"]: f for f in json.loads(done.stdout)["findings"]}["sandbox"]
+    assert found["state"] == "ok" and "every wall held" in found["found"] and "no sandbox may see" in found["found"], found
+
+
 def test_all_is_well_and_each_service_says_its_version_and_walls(make):
     s = make(word="all").start()
     found = doctor(s)
-    for name in SERVICES | {"runner-token", "tokens", "state", "allowlist"}:
+    for name in SERVICES | {"runner-token", "tokens", "state", "allowlist", "sandbox"}:
         assert found[name]["state"] == "ok", found[name]
     version = subprocess.run([str(CREEL), "version"], capture_output=True, text=True, check=True, timeout=60).stdout.split()[-1]
     assert all(f"version {version} answers" in found[name]["found"] for name in SERVICES)
