@@ -50,7 +50,7 @@ static void on_too_long(struct loop *l, void *ctx)
 	struct child *c = ctx;
 
 	(void)l;
-	LOG(LOG_WARN, "service did not end in time: killed", KV_Z("service", kind_names[c->kind]),
+	LOG(LOG_WARN, "service did not end in time: killed", KV_Z("name", kind_names[c->kind]),
 	    KV_I64("pid", c->proc.pid));
 	(void)proc_kill(&c->proc, SIGKILL);
 }
@@ -130,7 +130,7 @@ static void start_again(struct loop *l, void *ctx)
 	if (p->ending)
 		return;
 	if (child_start(p, kind, false, &e) < 0) {
-		LOG(LOG_ERROR, "cannot start a service", KV_Z("service", kind_names[kind]),
+		LOG(LOG_ERROR, "cannot start a service", KV_Z("name", kind_names[kind]),
 		    KV_Z("why", e.msg));
 		plan_again(p, kind);
 	}
@@ -157,7 +157,7 @@ static void on_death(struct loop *l, void *ctx, struct proc_status status)
 	c->proc.pidfd = fd_close(c->proc.pidfd);
 	(void)loop_del(l, c->timer);
 	LOG(was == CHILD_ENDING ? LOG_INFO : LOG_ERROR, "service has ended",
-	    KV_Z("service", kind_names[kind]), KV_Z("by", status.end == PROC_SIGNALED ? "signal" : "exit"),
+	    KV_Z("name", kind_names[kind]), KV_Z("by", status.end == PROC_SIGNALED ? "signal" : "exit"),
 	    KV_I64("code", status.code));
 	if (was == CHILD_READY && clock_mono_ms() - c->started_ms >= LASTED_MS)
 		k->failures = 0;
@@ -170,7 +170,7 @@ static void on_death(struct loop *l, void *ctx, struct proc_status status)
 		change_failed(p, "a new service has ended before it was ready");
 	} else if (was == CHILD_STARTING && !p->started) {
 		LOG(LOG_ERROR, "a service cannot start; the lines above say why",
-		    KV_Z("service", kind_names[kind]));
+		    KV_Z("name", kind_names[kind]));
 		parent_stop(p, 1);
 	} else if (is_now) {
 		plan_again(p, kind);
@@ -315,7 +315,7 @@ int child_start(struct parent *p, enum kind kind, bool is_next, struct err *e)
 	c->state = CHILD_STARTING;
 	if (!is_next)
 		p->kinds[kind].now = c;
-	LOG(LOG_DEBUG, "service started", KV_Z("service", kind_names[kind]), KV_I64("pid", c->proc.pid));
+	LOG(LOG_DEBUG, "service started", KV_Z("name", kind_names[kind]), KV_I64("pid", c->proc.pid));
 	return 0;
 }
 
@@ -339,7 +339,7 @@ void children_go_on(struct parent *p, bool is_next)
 				change_failed(p, e.msg);
 				return;
 			}
-			LOG(LOG_ERROR, "cannot start a service", KV_Z("service", kind_names[i]),
+			LOG(LOG_ERROR, "cannot start a service", KV_Z("name", kind_names[i]),
 			    KV_Z("why", e.msg));
 			parent_stop(p, 1);
 		}
@@ -396,7 +396,7 @@ static void on_message(struct loop *l, void *ctx, uint32_t events)
 	if (!child || child->state != CHILD_STARTING || !has_line(text, "READY=1"))
 		return;
 	child->state = CHILD_READY;
-	LOG(LOG_INFO, "service is ready", KV_Z("service", kind_names[child->kind]),
+	LOG(LOG_INFO, "service is ready", KV_Z("name", kind_names[child->kind]),
 	    KV_I64("pid", child->proc.pid));
 	if (!p->ending)
 		children_go_on(p, child->is_next);

@@ -234,10 +234,10 @@ static int open_one(struct parent *p, const struct service *s, enum kind kind, s
 		return r;
 	k->n_fds = 1;
 	if (got)
-		LOG(LOG_INFO, "listening", KV_Z("service", kind_names[kind]), KV_Z("address", host),
+		LOG(LOG_INFO, "listening", KV_Z("name", kind_names[kind]), KV_Z("address", host),
 		    KV_U64("port", got));
 	else
-		LOG(LOG_INFO, "listening", KV_Z("service", kind_names[kind]), KV_Z("address", k->address));
+		LOG(LOG_INFO, "listening", KV_Z("name", kind_names[kind]), KV_Z("address", k->address));
 	return 0;
 }
 

@@ -36,7 +36,7 @@ def test_a_killed_service_is_back_and_nobody_is_refused(guard):
         os.kill(pid, signal.SIGKILL)
         assert health(guard)["status"] == "ok"
         assert guard.service("creel-guard") != pid
-    assert guard.said().count('service has ended service="guard" by="signal" code=9') == 3
+    assert guard.said().count('service has ended name="guard" by="signal" code=9') == 3
     assert guard.stop() == 0
 
 

@@ -118,7 +118,7 @@ def test_all_three_are_started_on_private_sockets_and_end_when_told(lab):
     assert not (lab.state / "guard.sock").exists()
     assert not [p for p in (lab.state / "run").iterdir() if p.is_socket()]
     ends = [line for line in lab.text().splitlines() if "service has ended" in line]
-    assert [line.split('service="')[1].split('"')[0] for line in ends] == ["guard", "runner", "egress"]
+    assert [line.split('name="')[1].split('"')[0] for line in ends] == ["guard", "runner", "egress"]
 
 
 def test_a_new_service_that_fails_takes_all_new_ones_with_it(lab):
@@ -128,7 +128,7 @@ def test_a_new_service_that_fails_takes_all_new_ones_with_it(lab):
     lab.process.send_signal(signal.SIGHUP)
     lab.until(lambda: "the configuration stays as it was" in lab.text())
     assert "told to fail" in lab.text()
-    lab.until(lambda: lab.ask("runner") == runner and lab.text().count("service has ended service=") == 2)  # the new runner has gone, too
+    lab.until(lambda: lab.ask("runner") == runner and lab.text().count("service has ended name=") == 2)  # the new runner has gone, too
     assert lab.ask() == before
     (lab.fake / "guard.fails").unlink()
     lab.process.send_signal(signal.SIGHUP)
@@ -142,7 +142,7 @@ def test_a_service_that_never_is_ready_is_no_new_one(lab):
     (lab.fake / "guard.mute").touch()
     lab.process.send_signal(signal.SIGHUP)
     lab.until(lambda: "was not ready in time" in lab.text())
-    lab.until(lambda: lab.text().count("service has ended service=") == 1)
+    lab.until(lambda: lab.text().count("service has ended name=") == 1)
     assert lab.ask() == before
 
 
@@ -194,7 +194,7 @@ def test_a_service_that_dies_again_and_again_is_started_again_and_again(lab):
         pid = lab.ask()[0]
         os.kill(pid, signal.SIGKILL)
     assert lab.ask()[0] != pid
-    assert lab.text().count('service has ended service="guard" by="signal" code=9') == 6
+    assert lab.text().count('service has ended name="guard" by="signal" code=9') == 6
 
 
 def test_check_says_that_all_is_in_order_and_ends(lab):
@@ -214,8 +214,11 @@ def test_json_lines_are_json_and_name_the_service(lab):
     lab.start("all", "--log-format", "json", ready=False)
     lab.until(lambda: '"event":"serving"' in lab.text())
     lab.end()
-    lines = [json.loads(line) for line in lab.text().splitlines()]
+    pairs = [json.loads(line, object_pairs_hook=list) for line in lab.text().splitlines()]
+    lines = [dict(line) for line in pairs]
+    assert [line for line, told in zip(pairs, lines) if len(line) != len(told)] == [], "a member is there twice"
     assert {line["service"] for line in lines} >= {"creeld", "guard"}
+    assert {line["name"] for line in lines if line["event"] == "service is ready"} == {"guard", "runner", "egress"}
 
 
 def test_priorities_stand_in_front_when_standard_error_is_the_journal(lab):
