@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the records say. Names, verdicts, numbers, and the command as far as it is short; never output, file contents, variables'
+ * What the records say. Names, verdicts, numbers, and the command or the file's name as far as it is short; never output, file contents, variables'
  * values or tokens. Each text is cut, and goes through the redactor first: cut before, half a secret would not be known again.
  */
 #include "audit/audit_priv.h"
@@ -133,6 +133,7 @@ int audit_decided(struct audit *a, const struct decision *d, struct str walls, u
 	jsonw_kz(&r.w, "trust", enum_name(trust_names, (int)d->mode.trust));
 	put_where(&r, d, walls);
 	put_argv(&r, &d->tool.argv);
+	put_field(&r, "path", d->tool.path);
 	held = calls_begin(a, d);
 	code = record_append(&r, a, &seq, e);
 	calls_begun(a, held, code < 0 ? 0 : seq);

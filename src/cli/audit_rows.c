@@ -59,6 +59,7 @@ static void put_decided(struct buf *out, const struct value *record)
 {
 	if (str_eq(record_text(record, "verdict"), STR("ALLOW"))) {
 		put_argv(out, value_get(record, STR("argv")));
+		buf_put_visible(out, record_text(record, "path"));
 		return;
 	}
 	buf_put_visible(out, record_text(record, "code"));

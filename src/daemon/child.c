@@ -130,8 +130,7 @@ static void start_again(struct loop *l, void *ctx)
 	if (p->ending)
 		return;
 	if (child_start(p, kind, false, &e) < 0) {
-		LOG(LOG_ERROR, "cannot start a service", KV_Z("name", kind_names[kind]),
-		    KV_Z("why", e.msg));
+		LOG(LOG_ERROR, "cannot start a service", KV_Z("name", kind_names[kind]), KV_Z("why", e.msg));
 		plan_again(p, kind);
 	}
 }
@@ -156,9 +155,8 @@ static void on_death(struct loop *l, void *ctx, struct proc_status status)
 	c->proc.pid = 0;
 	c->proc.pidfd = fd_close(c->proc.pidfd);
 	(void)loop_del(l, c->timer);
-	LOG(was == CHILD_ENDING ? LOG_INFO : LOG_ERROR, "service has ended",
-	    KV_Z("name", kind_names[kind]), KV_Z("by", status.end == PROC_SIGNALED ? "signal" : "exit"),
-	    KV_I64("code", status.code));
+	LOG(was == CHILD_ENDING ? LOG_INFO : LOG_ERROR, "service has ended", KV_Z("name", kind_names[kind]),
+	    KV_Z("by", status.end == PROC_SIGNALED ? "signal" : "exit"), KV_I64("code", status.code));
 	if (was == CHILD_READY && clock_mono_ms() - c->started_ms >= LASTED_MS)
 		k->failures = 0;
 	*c = (struct child){ .proc = PROC_NONE };

@@ -47,6 +47,7 @@ static int fill_request(struct trip *t, struct err *e)
 	r->tool = t->o->tool;
 	r->argv = ask.argv;
 	r->command = ask.command;
+	r->path = ask.path;
 	r->has_timeout = ask.has_timeout || t->o->timeout_s;
 	r->timeout_s = t->o->timeout_s && (!ask.has_timeout || t->o->timeout_s < ask.timeout_s)
 			       ? t->o->timeout_s
@@ -55,6 +56,19 @@ static int fill_request(struct trip *t, struct err *e)
 	r->passive = ask.passive;
 	r->brief = true;
 	return rc;
+}
+
+/* What cannot be read is decided about like a call without arguments: it is in the log, too. */
+static int read_and_ask(struct trip *t, struct err *e)
+{
+	struct err ignored = { 0 };
+	int r = read_arguments(t, e);
+
+	if (r >= 0)
+		return fill_request(t, e);
+	t->args = (struct value){ .kind = VALUE_OBJ };
+	(void)fill_request(t, &ignored);
+	return r;
 }
 
 static int record_decision(struct trip *t, struct err *e)
@@ -91,11 +105,11 @@ static int decide_and_run(struct trip *t)
 	struct err *e = &t->out.err, wrong = { 0 };
 	int asked;
 
-	if (read_arguments(t, e) < 0)
-		return trip_error(t, NULL);
 	t->tool = tools_find(str_trim(t->o->tool));
 	session_find_place(t->s, t->a);
-	asked = fill_request(t, e);
+	asked = read_and_ask(t, e);
+	if (t->a->failed) /* nothing more can be thought about */
+		return trip_error(t, NULL);
 	if (asked < 0) {
 		wrong = *e;
 		*e = (struct err){ 0 };
@@ -106,13 +120,13 @@ static int decide_and_run(struct trip *t)
 	if (decide(t->s->config, &t->request, t->a, t->d, e) < 0)
 		return -1;
 	t->out.d = t->d;
-	/* A tool that is refused is refused first, whatever its arguments: nobody learns more about it, and the log has it. */
+	if (record_decision(t, e) < 0)
+		return trip_error(t, "audit_unavailable");
+	/* A tool that is refused is refused first, whatever its arguments: nobody learns more about it. */
 	if (asked < 0 && (t->d->verdict != VERDICT_DENY || t->d->stopped_at > STAGE_TOOL)) {
 		*e = wrong;
 		return trip_error(t, NULL);
 	}
-	if (record_decision(t, e) < 0)
-		return trip_error(t, "audit_unavailable");
 	if (t->d->verdict == VERDICT_DENY)
 		return trip_refused(t);
 	if (t->d->tool.gateway_side && t->d->verdict == VERDICT_ALLOW)

@@ -198,6 +198,7 @@ struct decision {
 		bool gateway_side;                    /* decided by policy only, never executed */
 		struct tool_list sbx_allow, sbx_deny; /* always resolved: explain shows them */
 		struct strs argv;                     /* what would be executed */
+		struct str path;                      /* as the caller named it */
 		bool shell;                           /* argv is sh -c TEXT */
 	} tool;
 

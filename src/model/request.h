@@ -55,6 +55,7 @@ struct request {
 	struct str tool; /* empty: decide only who and where (openclaw's explain) */
 	struct strs argv;
 	struct str command; /* a command string; used when argv is empty */
+	struct str path;    /* of a tool that works on one: judged by nobody, told in the log */
 	bool has_timeout;
 	uint64_t timeout_s;
 	bool wants_elevated;

@@ -107,6 +107,7 @@ static bool find_tool(struct ctx *x, const struct layer *layers, size_t n)
 	const struct tool_info *info;
 
 	x->d->tool.asked = str_trim(x->r->tool);
+	x->d->tool.path = x->r->path;
 	if (x->r->tool.n == 0 && x->r->argv.n + x->r->command.n > 0)
 		x->d->tool.asked = STR("exec");
 	if (!name_is_sound(x->d->tool.asked))

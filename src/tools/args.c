@@ -232,6 +232,14 @@ bool tools_late(const struct tool_ctx *x)
 	return x->deadline_ms && clock_mono_ms() >= x->deadline_ms;
 }
 
+static struct str named_path(const struct tool *t, const struct tool_in *in)
+{
+	for (size_t i = 0; i < t->n_args; i++)
+		if (t->args[i].type == TOOL_STR && strcmp(t->args[i].name, "path") == 0)
+			return in->v[i] ? in->v[i]->s : (struct str){ 0 };
+	return (struct str){ 0 };
+}
+
 int tools_ask(const struct tool *t, struct arena *a, const struct value *args, struct tool_ask *ret,
 	      struct err *e)
 {
@@ -239,8 +247,11 @@ int tools_ask(const struct tool *t, struct arena *a, const struct value *args, s
 	int r = tools_check_args(t->name, t->args, t->n_args, args, &in, e);
 
 	*ret = (struct tool_ask){ 0 };
-	if (r < 0 || !t->ask)
+	if (r < 0)
 		return r;
+	ret->path = named_path(t, &in);
+	if (!t->ask)
+		return 0;
 	r = t->ask(a, &in, ret, e);
 	if (r < 0)
 		return r;

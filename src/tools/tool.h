@@ -56,6 +56,7 @@ struct tool_in {
 struct tool_ask {
 	struct strs argv;
 	struct str command; /* instead of argv: for a shell to read */
+	struct str path;    /* of tools that work on one file or directory, for the log */
 	bool has_timeout;
 	uint64_t timeout_s;
 	bool wants_elevated;

@@ -10,6 +10,7 @@ import pathlib
 import signal
 import subprocess
 import threading
+import uuid
 
 import pytest
 
@@ -209,6 +210,29 @@ def test_a_caller_that_goes_ends_his_call_through_both_services(ordinary, stream
     wait_for("its program ends", lambda: not alive(mark))
     end = wait_for("the log has it", lambda: [r for r in audit(ordinary) if r["kind"] == "finished" and r["request"] == mark])
     assert [r["reason"] for r in end] == ["cancelled"]
+
+
+@pytest.mark.parametrize("tool, args, error, path", [
+    ("exec", {}, "invalid_arguments", None),
+    ("exec", {"command": "true", "nonsense": 1}, "invalid_arguments", None),
+    ("exec", {"command": "x" * 200000}, "limit", None),
+    ("read", {"path": "no/such", "limit": "many"}, "invalid_arguments", None),
+    ("read", {"path": "no/such"}, "not_found", "no/such"),
+    ("write", {"file_path": "a file.txt", "content": "of no concern to the log"}, None, "a file.txt"),
+    ("process", {"action": "list"}, None, None),
+])
+def test_each_call_is_in_the_log_with_the_file_that_it_names_and_without_what_is_in_it(ordinary, tool, args, error, path):
+    """What was asked for wrongly, too: its caller is told that the operator can find it by its id."""
+    mark = uuid.uuid4().hex
+    got = ordinary.call(tool, args, request_id=mark)
+    assert got.json["request_id"] == mark and got.json.get("error") == error, got
+    decided, finished = [r for r in audit(ordinary) if r.get("request") == mark]
+    assert (decided["kind"], decided["verdict"], decided["tool"], decided.get("path")) == ("decided", "ALLOW", tool, path)
+    assert (finished["kind"], finished["decided"], finished.get("error")) == ("finished", decided["seq"], error)
+    assert "of no concern" not in json.dumps([decided, finished])
+    shown = ordinary.creel("audit", "show", "--request", mark)
+    assert not path or path in shown
+    assert not error or error in shown
 
 
 def test_explain_tells_the_decision_and_nothing_runs(ordinary):
