@@ -128,6 +128,8 @@ struct call_result {
 	enum code code; /* CALL_REFUSED: what policy said */
 	char error[32]; /* the stable word of the JSON; empty = none */
 	bool ran;       /* a program ran, and `reason` is how it ended */
+	bool of_host;   /* what the JSON says for a reason is about this host, not about what the tool saw inside */
+	bool warned;    /* it has warnings that may name files of the host */
 	enum box_reason reason;
 	enum backend_id backend;
 	const char *layers[CALL_LAYERS_MAX]; /* of the denials; literals, NULL behind the last */

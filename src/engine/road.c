@@ -194,6 +194,11 @@ static void tell_result(const struct trip *t, struct call_result *ret)
 		ret->code = CODE_EXEC_MODE_DENIED;
 	(void)snprintf(ret->error, sizeof(ret->error), "%s", o->error ? o->error : "");
 	ret->ran = o->has_usage;
+	ret->of_host = o->status == CALL_ERROR     ? !t->began
+		       : o->status == CALL_REFUSED ? t->d->stopped_at == STAGE_MOUNTS
+						   : false;
+	ret->warned = (t->d && t->d->n_warnings) || t->s->elsewhere ||
+		      (t->g->registry && registry_set_aside(t->g->registry));
 	ret->reason = o->end.reason;
 	ret->backend = t->d && o->status != CALL_REFUSED ? t->d->place.backend : BACKEND_NONE;
 	for (size_t i = 0; i < o->n_denials && i < CALL_LAYERS_MAX; i++)

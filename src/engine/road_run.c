@@ -252,6 +252,7 @@ static int run_in_place(struct trip *t)
 	warn_first(t);
 	if (!t->s->on_host && clock_mono_ms() - t->s->seen.looked_ms >= LIMITS_LOOK_MS)
 		session_count_limits(t->s);
+	t->began = true;
 	r = run_tool(t, e);
 	judge(t, r);
 	if (way >= 0)

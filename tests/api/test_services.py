@@ -243,6 +243,40 @@ def test_explain_tells_the_decision_and_nothing_runs(ordinary):
     assert ordinary.ask("POST", "/v1/explain", {**call_body(["true"]), "agent": HELLO[0]}).status == 403
 
 
+def test_names_of_the_hosts_files_are_for_administrators(ordinary):
+    mine, admin = ordinary.new_token("--pairs", ":".join(CODER)), ordinary.new_token("--pairs", "*", "--admin")
+    place = str(ordinary.dir).encode()
+    assert ordinary.call("write", {"path": "a", "content": "x"}).json["ok"]
+    told = {who: ordinary.ask("POST", "/v1/explain", call_body(["true"]), token=who) for who in (mine, admin)}
+    assert [told[who].status for who in told] == [200, 200] and place in told[admin].body and place not in told[mine].body
+    plain = {who: {**told[who].json, "mounts": None, "reasons": None} for who in told}
+    assert plain[mine] == plain[admin] and len(told[mine].json["reasons"]) == len(told[admin].json["reasons"])
+    assert [m["target"] for m in told[mine].json["mounts"]] == [m["target"] for m in told[admin].json["mounts"]]
+
+    space = pathlib.Path(next(r["workspace"] for r in audit(ordinary) if r["kind"] == "decided" and r.get("path") == "a"))
+    assert ordinary.ask("DELETE", f"/v1/sessions/{SESSION}", token=admin).status == 200
+    aside = space.parent / "aside"
+    space.rename(aside)
+    space.symlink_to(ordinary.home)
+    try:
+        for streamed in (False, True):
+            got = {}
+            for who in (mine, admin):
+                fields = [("Authorization", f"Bearer {who}"), *([("Accept", "text/event-stream")] if streamed else [])]
+                wire = ordinary.wire()
+                wire.ask("POST", "/v1/calls", fields, call_body(["true"], request_id=f"veil-{streamed}-{who == admin}"))
+                got[who] = wire.answer()
+                wire.close()
+                assert not got[who].json["ok"] and got[who].json["message"], got[who]
+            assert place in got[admin].body and place not in got[mine].body, got
+            assert got[mine].json["error"] == got[admin].json["error"]
+        end = next(r for r in audit(ordinary) if r["kind"] == "finished" and r["request"] == "veil-False-False")
+        assert str(space) in end["why"], "the log has all of it"
+    finally:
+        space.unlink()
+        aside.rename(space)
+
+
 def test_a_session_is_listed_and_ended(ordinary):
     def keys(token=None):
         return [x["key"] for x in ordinary.ask("GET", "/v1/sessions", token=token).json["sessions"]]

@@ -266,6 +266,7 @@ int call_run(struct visit *v, struct errand_call *c, struct call_result *ret, st
 	if (r >= 0) {
 		count_call(w, c->opts.tool, ret, (clock_mono_ns() - begin) / 1000);
 		log_failure(v, c, ret);
+		veil_result(v, ret);
 	}
 	return r;
 }
@@ -361,12 +362,14 @@ void answer_explain(struct visit *v)
 		return;
 	who = call_who(v, &call, VIA_API);
 	buf_init(&out, (size_t)16 << 20);
-	if (cache_session(v->worker->cache, v->worker->runner->engine, &who, &s, &e) < 0)
+	if (cache_session(v->worker->cache, v->worker->runner->engine, &who, &s, &e) < 0) {
 		visit_error(v, &e);
-	else if (session_refused(s) != CODE_OK)
+	} else if (session_refused(s) != CODE_OK) {
 		visit_refused(v, session_refused(s));
-	else if (session_decide(s, call.tool, args_text(&args, &call), &out, &allowed, &e) < 0)
+	} else if (session_decide(s, call.tool, args_text(&args, &call), &out, &allowed, &e) < 0) {
 		visit_error(v, &e);
-	else
+	} else {
+		veil_explain(v, &out);
 		visit_json(v, 200, &out);
+	}
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "data/json.h"
 #include "http/sse.h"
+#include "server/cause.h"
 
 #include <stdio.h>
 
@@ -29,6 +30,15 @@ static struct str text_of(const struct value *v, const char *key)
 	return t && t->kind == VALUE_STR ? t->s : (struct str){ 0 };
 }
 
+static void put_veiled(struct jsonw *w, struct str text)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+
+	buf_init(&b, 2 * CAUSE_MAX);
+	cause_put(&b, text);
+	jsonw_str(w, buf_str(&b));
+}
+
 /* Names of the host's files are for administrators. */
 static void put_without_paths(struct buf *out, const struct value *v)
 {
@@ -40,7 +50,10 @@ static void put_without_paths(struct buf *out, const struct value *v)
 		if (str_eq(v->obj.m[i].key, STR("workspace")) || str_eq(v->obj.m[i].key, STR("why")))
 			continue;
 		jsonw_key(&w, v->obj.m[i].key);
-		json_write(&w, &v->obj.m[i].v);
+		if (str_eq(v->obj.m[i].key, STR("message")) && str_eq(text_of(v, "stage"), STR("mounts")))
+			put_veiled(&w, text_of(v, "message"));
+		else
+			json_write(&w, &v->obj.m[i].v);
 	}
 	jsonw_obj_end(&w);
 }

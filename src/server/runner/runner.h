@@ -191,6 +191,9 @@ struct request call_who(const struct visit *v, const struct wire_call *c, enum v
 /* A copy of the id that was given, or a new one. */
 bool call_id(struct visit *v, struct str given);
 unsigned call_status(const struct call_result *r);
+/* veil.c: what this caller may know of it. */
+void veil_result(struct visit *v, struct call_result *r);
+void veil_explain(struct visit *v, struct buf *json);
 
 /* Whether this caller may see what belongs to a session. */
 bool caller_sees(const struct visit *v, struct str session);
