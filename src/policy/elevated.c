@@ -157,14 +157,16 @@ static const char *never(const struct ctx *x)
 	return NULL;
 }
 
-static bool refuse(struct ctx *x, const char *text)
+/* `mend`: another configuration would allow it. */
+static bool refuse(struct ctx *x, bool mend, const char *text)
 {
 	const struct origin *o =
 		x->c->base.has[OPT_ELEV_ENABLED] ? &x->c->base.origin[OPT_ELEV_ENABLED] : &request;
 
 	x->d->place.elevated.allowed = false;
-	fix_it(x, STR("tools.elevated.enabled"));
-	if (x->d->place.elevated.channel.n)
+	if (mend)
+		fix_it(x, STR("tools.elevated.enabled"));
+	if (mend && x->d->place.elevated.channel.n)
 		fix_it(x, arena_printf(x->a, "tools.elevated.allowFrom." STR_FMT,
 				       STR_ARG(x->d->place.elevated.channel)));
 	return deny(x, STAGE_PLACEMENT, CODE_ELEVATED_REFUSED, o, "elevated exec refused: %s", text);
@@ -182,17 +184,17 @@ bool elevated_check(struct ctx *x)
 		return true;
 	e->requested = true;
 	if (never(x))
-		return refuse(x, never(x));
+		return refuse(x, false, never(x));
 	if (!e->enabled)
-		return refuse(x, "it is switched off");
+		return refuse(x, true, "it is switched off");
 	if (e->channel.n == 0) {
 		fail(e, "provider", STR("channel"));
-		return refuse(x, "the channel is not known");
+		return refuse(x, true, "the channel is not known");
 	}
 	if (!approves(e->global_from, x->r->sender))
-		return refuse(x, "the sender is not in tools.elevated.allowFrom");
+		return refuse(x, true, "the sender is not in tools.elevated.allowFrom");
 	if (e->has_agent && !approves(e->agent_from, x->r->sender))
-		return refuse(x, "the sender is not in the agent's tools.elevated.allowFrom");
+		return refuse(x, true, "the sender is not in the agent's tools.elevated.allowFrom");
 	why(x, STAGE_PLACEMENT, "elevated", STR("granted"), &x->c->base.origin[OPT_ELEV_ALLOW],
 	    "switched on, and the sender is listed for this channel");
 	return true;

@@ -206,7 +206,7 @@ def test_a_session_is_the_pairs_own_unless_the_token_is_for_all(g):
     own = f"agent:{CODER[0]}:telegram:group:{CODER[1]}"
     assert g.call("exec", {}, token="coder", session=own).status == 200
     got = g.call("exec", {}, token="coder", session="agent:main:main")
-    assert got.status == 400 and got.json["error"] in ("invalid_session", "agent_mismatch")
+    assert got.status == 400 and got.json["error"] in ("invalid_session", "agent_mismatch") and got.json["message"].startswith("the session is ")
     assert g.ask("POST", "/v1/calls", {"session": "agent:main:main", "tool": "exec"}, token="coder").status in (400, 403)
     assert g.ask("POST", "/v1/calls", {"session": "agent:main:main", "tool": "exec"}, token="all").status == 200
 

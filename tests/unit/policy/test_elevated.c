@@ -100,9 +100,11 @@ TEST(it_never_opens_below_full_trust_for_tier_1_or_over_the_network)
 	ask_for(w, "untrusted:x", "exec");
 	CHECK_DENY(w, CODE_ELEVATED_REFUSED);
 	assert_false(w->d.place.elevated.allowed);
+	assert_int_equal(w->d.fix_it.n, 0); /* no option would change it */
 	w->c.base.profile = PROFILE_TIER1;
 	ask_for(w, TELEGRAM, "exec");
 	CHECK_DENY(w, CODE_ELEVATED_REFUSED);
+	assert_int_equal(w->d.fix_it.n, 0);
 	w->c.base.profile = PROFILE_NONE;
 	w->c.pairs = pairs;
 	w->c.tokens = tokens;
