@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+extern char **environ;
+
 enum { SOURCES_MAX = 128, SECOND_MS = 1000 };
 
 static const char usage[] = "creeld guard|runner|egress|all";
@@ -126,8 +128,7 @@ static int check_tokens(struct parent *p, struct err *e)
 				      &token, e);
 		explicit_bzero(&token, sizeof(token));
 	}
-	if (r >= 0 && p->kinds[KIND_GUARD].wanted &&
-	    !getenv("SANDBOX_GUARD_TOKEN")) { /* NOLINT(concurrency-mt-unsafe) */
+	if (r >= 0 && p->kinds[KIND_GUARD].wanted && !service_has_fixed_token(p->s, environ)) {
 		struct token_store *store = NULL;
 		char dir[SERVICE_PATH_MAX + 8];
 
@@ -143,6 +144,11 @@ static int check_tokens(struct parent *p, struct err *e)
 				"there is no token that a caller could show; fix: creel token new --pairs "
 				"AGENT:CHAT (or '*' for all of the allowlist)");
 		(void)token_store_close(store);
+	}
+	if (r < 0 && e->kind == ERR_NOTFOUND && p->s->args.state_dir.n) {
+		size_t n = strlen(e->msg);
+
+		(void)snprintf(e->msg + n, sizeof(e->msg) - n, "; with the same --state-dir");
 	}
 	return r < 0 ? r : 0;
 }

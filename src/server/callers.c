@@ -51,13 +51,14 @@ static struct str variable(char *const *vars, struct str name)
 	return (struct str){ 0 };
 }
 
-static int add_fixed(struct callers *c, struct str secret, const struct token_entry *like, struct err *e)
+static int add_fixed(struct callers *c, struct str secret, const struct token_entry *like, bool told,
+		     struct err *e)
 {
 	struct token_entry *entry = &c->fixed[c->n_fixed];
 
 	if (c->n_fixed == FIXED_MAX)
 		return err_set(e, ERR_LIMIT, "identity.tokens: more than %d", FIXED_MAX - 1);
-	if (secret.n < SHORT_TOKEN)
+	if (secret.n < SHORT_TOKEN && !told)
 		LOG(LOG_WARN,
 		    "a token is so short that it can be guessed; 'creel token new' makes better ones",
 		    KV_STR("token", like->name));
@@ -72,7 +73,7 @@ static int add_all_fixed(struct callers *c, const struct callers_opts *o, struct
 {
 	const struct token_entry environment = { .name = STR("environment"), .all_pairs = true };
 	struct str secret = variable(o->environ, STR(ENVIRONMENT));
-	int r = secret.n ? add_fixed(c, secret, &environment, e) : 0;
+	int r = secret.n ? add_fixed(c, secret, &environment, o->told, e) : 0;
 
 	for (size_t i = 0; r >= 0 && i < o->config->n_tokens; i++) {
 		const struct token *t = &o->config->tokens[i];
@@ -83,8 +84,8 @@ static int add_all_fixed(struct callers *c, const struct callers_opts *o, struct
 
 		secret = t->ref.kind == REF_ENV ? variable(o->environ, t->ref.text) : t->ref.text;
 		if (t->ref.kind != REF_NONE && secret.n)
-			r = add_fixed(c, secret, &entry, e);
-		else
+			r = add_fixed(c, secret, &entry, o->told, e);
+		else if (!o->told)
 			LOG(LOG_WARN, "a token of identity.tokens is not used: its variable is not set",
 			    KV_STR("variable", t->ref.kind == REF_ENV ? t->ref.text : STR("")));
 	}

@@ -14,6 +14,7 @@ struct callers_opts {
 	const char *dir;             /* of tokens.json */
 	const struct config *config; /* outlives it */
 	char *const *environ;        /* looked at now, and not kept */
+	bool told;                   /* somebody else has opened the same, and told what is odd about them */
 };
 
 /* ERR_USAGE when there is nobody: the message names the command that makes a token. */

@@ -103,6 +103,8 @@ int service_runner_token(struct service *s, struct runner_token *ret, struct err
 
 /* "NAME=value": whether it is a token that opens a door of ours, the runner's or one of a caller; what tools can see is not the place for it. */
 bool service_is_token(const struct service *s, const char *variable);
+/* A caller has one that stands in no file of tokens: SANDBOX_GUARD_TOKEN, or of identity.tokens. */
+bool service_has_fixed_token(const struct service *s, char *const *vars);
 
 /*
  * SIGTERM and SIGINT: `drain` is called once (answer what has begun, then loop_stop(l, 0)), and the parent is told; the second one stops the loop with

@@ -103,6 +103,27 @@ int service_runner_token(struct service *s, struct runner_token *ret, struct err
 	return r;
 }
 
+static bool has_value(char *const *vars, struct str name)
+{
+	struct str key, value;
+
+	for (char *const *v = vars; v && *v; v++)
+		if (str_cut(str_z(*v), '=', &key, &value) && str_eq(key, name))
+			return value.n > 0;
+	return false;
+}
+
+bool service_has_fixed_token(const struct service *s, char *const *vars)
+{
+	for (size_t i = 0; i < s->config.n_tokens; i++) {
+		const struct secret_ref *ref = &s->config.tokens[i].ref;
+
+		if (ref->kind == REF_ENV ? has_value(vars, ref->text) : ref->kind == REF_RAW && ref->text.n)
+			return true;
+	}
+	return has_value(vars, STR("SANDBOX_GUARD_TOKEN"));
+}
+
 bool service_is_token(const struct service *s, const char *variable)
 {
 	struct str name, value;

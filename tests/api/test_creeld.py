@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from guard_lab import CODER, HELLO, wait_for
-from services_lab import CREELD, Services
+from guard_lab import CODER, CREEL, HELLO, wait_for
+from services_lab import CREELD, Ordinary, Services
 
 
 @pytest.fixture(params=["root", "user"])
@@ -175,6 +175,29 @@ def test_without_tokens_nothing_starts_and_the_command_is_named():
         s.creel("token", "new", "--pairs", "*")
         done = subprocess.run(s.argv("--check"), env=s.env, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done
+    finally:
+        s.close()
+
+
+@pytest.mark.parametrize("pairs, asks", [("*", {CODER: 200, HELLO: 200}), ([{"channel": "telegram", "agent": CODER[0], "chat_id": CODER[1]}], {CODER: 200, HELLO: 403})])
+def test_a_token_of_the_configuration_is_enough_to_start_with(pairs, asks):
+    """identity.tokens: one that stands in a variable. It was taken by the guard, and not counted by the parent."""
+    s = Ordinary("root")
+    s.config["identity"]["tokens"] = [{"ref": "env:MINE", "pairs": pairs}]
+    for file in (s.state / "tokens").glob("tokens.json"):
+        file.unlink()
+    try:
+        argv = s.argv("--check")
+        done = subprocess.run(argv, env=s.env, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "no token that a caller could show" in done.stderr and "with the same --state-dir" in done.stderr, done
+        s.env, s.token = {**s.env, "MINE": "too-short"}, "too-short"
+        s.start()
+        assert {who: s.call("exec", {"command": ["true"]}, pair=who).status for who in asks} == asks
+        assert s.said().count("runner: warn a token is so short") == 1, "one for all workers"
+        found = subprocess.run([str(CREEL), "doctor", "--json", "-c", f"creel:{s.dir / 'creel.json5'}", "--no-default-config", "--state-dir", str(s.state), "-e", f"serve.guard=127.0.0.1:{s.port}"],
+                               env=s.env, capture_output=True, text=True, timeout=120, check=False, cwd=s.home)
+        token = next(f for f in json.loads(found.stdout)["findings"] if f["name"] == "tokens")
+        assert token["state"] == "ok" and "the environment has another" in token["found"], token
     finally:
         s.close()
 

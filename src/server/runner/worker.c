@@ -163,7 +163,8 @@ static int open_all(struct worker *w, struct err *e)
 		return -1;
 	n = callers_open(&(struct callers_opts){ .dir = r->tokens_dir,
 						 .config = engine_config(r->engine),
-						 .environ = r->environ },
+						 .environ = r->environ,
+						 .told = true },
 			 &w->callers, e);
 	if (n >= 0 && cache_new(&w->cache) < 0)
 		n = err_sys(e, ENOMEM, "sessions");

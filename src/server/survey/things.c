@@ -17,13 +17,6 @@
 
 #define ROOM_LOW ((uint64_t)64 << 20)
 
-static bool is_set(const struct look *l, const char *variable)
-{
-	const char *v = environ_get(l->s->environ, variable);
-
-	return v && v[0];
-}
-
 /*
  * One that answers has a token from its environment, or it would not have started. Where none answers nobody may want them: who only runs
  * commands has no use for a failure.
@@ -74,6 +67,7 @@ static void look_at_callers(struct look *l)
 	_cleanup_(token_store_closep) struct token_store *store = NULL;
 	const struct tokens *t = NULL;
 	struct err e = { 0 };
+	bool fixed = service_has_fixed_token(l->s, l->s->environ);
 	size_t valid = 0;
 
 	(void)snprintf(dir, sizeof(dir), "%s/tokens", l->state);
@@ -86,9 +80,10 @@ static void look_at_callers(struct look *l)
 	}
 	for (size_t i = 0; t && i < t->n; i++)
 		valid += token_state(&t->v[i], clock_unix_ms()) == TOKEN_VALID;
-	(void)snprintf(text, sizeof(text), "%zu %s valid, of %zu", valid,
-		       valid == 1 ? "token is" : "tokens are", t ? t->n : 0);
-	if (valid || is_set(l, "SANDBOX_GUARD_TOKEN"))
+	(void)snprintf(text, sizeof(text), "%zu %s valid, of %zu%s", valid,
+		       valid == 1 ? "token is" : "tokens are", t ? t->n : 0,
+		       fixed ? "; the environment has another" : "");
+	if (valid || fixed)
 		found(l, "tokens", SURVEY_OK, text, NULL, NULL);
 	else
 		found(l, "tokens", without_token(l, &l->guard), text,
