@@ -24,6 +24,7 @@
 #define LOCK_LOOK_MS 20
 #define END_WAIT_MS 5000u
 #define OUST_WAIT_MS 5000u
+#define ROOM_ARENA_MAX ((size_t)256 << 20)
 
 struct making {
 	struct session *s;
@@ -247,6 +248,34 @@ static void give_up(struct making *m, const struct reg_entry *entry, pid_t pid)
 		record(m->g, "set-up failed", entry->key, "");
 }
 
+/*
+ * A token for all pairs can name as many sessions as it likes, and each stays for a day. Ours is counted, too: of several that are made at once
+ * rather none is than one too many.
+ */
+static int check_room(struct making *m, struct err *e)
+{
+	const uint64_t max = m->s->config->base.serve_max_sandboxes;
+	_cleanup_arena_ struct arena a = { 0 };
+	struct reg_entry *v = NULL;
+	uint64_t live = 0;
+	size_t n = 0;
+
+	if (max == 0 || m->d->who.via == VIA_CLI || m->d->who.via == VIA_LIBRARY)
+		return 0;
+	arena_init(&a, ROOM_ARENA_MAX);
+	if (registry_list(m->reg, &(struct reg_filter){ 0 }, &a, &v, &n, e) < 0)
+		return -1;
+	/* Of those that are gone some may still be listed; to look for each takes longer than to count. */
+	for (size_t i = 0; n > max && i < n; i++)
+		live += v[i].scope != SCOPE_JOB && reg_proc_alive(&v[i].supervisor) == REG_ALIVE;
+	if (live <= max)
+		return 0;
+	return err_set(e, ERR_LIMIT,
+		       "%llu sandboxes live already; fix: end one (creel kill, DELETE /v1/sessions), or "
+		       "serve.max_sandboxes",
+		       (unsigned long long)max);
+}
+
 static int make(struct making *m, const char *what, struct err *e)
 {
 	const struct decision *d = m->d;
@@ -277,7 +306,9 @@ static int make(struct making *m, const char *what, struct err *e)
 		r = registry_put(m->reg, &entry, e);
 	if (r < 0)
 		return r;
-	r = start(m, &k, &pid, e);
+	r = check_room(m, e);
+	if (r >= 0)
+		r = start(m, &k, &pid, e);
 	if (r < 0) {
 		struct err ignored = { 0 };
 
