@@ -233,6 +233,7 @@ int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const
 	     void *ctx, struct err *e)
 {
 	_cleanup_(look_done) struct look l = { .g = g, .f = f };
+	struct err first = { 0 };
 	int r = look_at_all(&l, e), n = 0;
 
 	for (size_t i = 0; r == 0 && i < l.n; i++) {
@@ -245,7 +246,17 @@ int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const
 		if ((info.running || info.entry->owner) && !busy_too)
 			continue;
 		r = end_one(&l, &info, what, each, ctx, e);
-		n++;
+		n += r >= 0;
+		/* One that cannot be ended keeps none of the others alive; it is told at the end. */
+		if (r < 0 && e->kind != ERR_NONE) {
+			first = first.kind == ERR_NONE ? *e : first;
+			*e = (struct err){ 0 };
+			r = 0;
+		}
+	}
+	if (r == 0 && first.kind != ERR_NONE) {
+		*e = first;
+		return -(int)first.kind;
 	}
 	return r < 0 ? r : n;
 }

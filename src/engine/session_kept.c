@@ -66,8 +66,14 @@ static int kill_supervisor(const struct reg_proc *p, struct err *e)
 	_cleanup_close_ int fd = FD_NONE;
 	uint64_t until = clock_deadline(END_WAIT_MS);
 
-	if (p->pid == 0 || reg_proc_alive(p) != REG_ALIVE)
+	if (p->pid == 0 || reg_proc_alive(p) == REG_GONE)
 		return 0;
+	if (reg_proc_alive(p) == REG_UNKNOWN)
+		return err_set(
+			e, ERR_UNAVAIL,
+			"process %llu, which keeps the sandbox, is in another pid namespace (a container?) and cannot be ended from here; "
+			"fix: the same command there",
+			(unsigned long long)p->pid);
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
 	/* Asked again with the process in hand: the number is its own as long as it is held. */
 	if (fd >= 0 && reg_proc_alive(p) == REG_ALIVE)
@@ -106,8 +112,8 @@ static int end_entry(struct engine *g, const struct reg_entry *entry, const char
 	struct box *box = NULL;
 	char dir[4096];
 	/* With the lock in our hands, one that is "starting" was left by a maker who gave up or died. */
-	bool lived = entry->state != REG_STARTING && entry->supervisor.pid &&
-		     reg_proc_alive(&entry->supervisor) == REG_ALIVE;
+	enum reg_alive alive = entry->state == REG_STARTING ? REG_GONE : reg_proc_alive(&entry->supervisor);
+	bool lived = alive != REG_GONE, seen_off = false;
 	bool job = entry->scope == SCOPE_JOB; /* nobody listens, and there is no directory */
 	int r = engine_registry(g, &reg, e);
 
@@ -115,12 +121,16 @@ static int end_entry(struct engine *g, const struct reg_entry *entry, const char
 		r = engine_session_dir(g, entry->key, dir, sizeof(dir), e);
 	if (r < 0)
 		return r;
-	if (lived && !job && kept_open(str_z(dir), &box, e) >= 0) {
-		(void)box->ops->stop(box, e);
+	if (lived && !job) {
+		r = kept_open(str_z(dir), &box, e);
+		if (r >= 0)
+			r = box->ops->stop(box, e);
+		/* Of one that we cannot see: it has hung up, or nobody listens. */
+		seen_off = r >= 0 ? e->kind != ERR_PROTO : e->kind == ERR_NOTFOUND;
 		box = box_close(box);
 	}
 	*e = (struct err){ 0 };
-	r = lived ? kill_supervisor(&entry->supervisor, e) : 0;
+	r = lived && !(seen_off && alive == REG_UNKNOWN) ? kill_supervisor(&entry->supervisor, e) : 0;
 	if (r < 0)
 		return r;
 	if (!job)

@@ -181,6 +181,44 @@ WITH_LAB(list_tells_of_sandboxes_that_a_process_has_for_itself, CREEL_OWN)
 	MUST(look(l).n == 0 && count_notes(l) == 0);
 }
 
+/* As one that a container has, which shares our state directory and not our processes. */
+static void move_to_another_namespace(const struct lab *l)
+{
+	char pattern[128], *at;
+	const char *text;
+	glob_t notes;
+	FILE *f;
+
+	(void)snprintf(pattern, sizeof(pattern), "%s/own/*", l->state);
+	MUST(glob(pattern, 0, NULL, &notes) == 0 && notes.gl_pathc == 1);
+	text = slurp(notes.gl_pathv[0]);
+	at = strstr(text, "\"pidns\": ");
+	MUST(at && (f = fopen(notes.gl_pathv[0], "w")));
+	at += strlen("\"pidns\": ");
+	MUST(fprintf(f, "%.*s1%s", (int)(at - text), text, at + strspn(at, "0123456789")) > 0 &&
+	     fclose(f) == 0);
+	globfree(&notes);
+}
+
+WITH_LAB(one_that_cannot_be_ended_from_here_is_not_told_as_ended_and_the_others_are, CREEL_OWN)
+{
+	struct creel_session *a = open_as(l, "agent:a:one", "rw"), *b = open_as(l, "agent:b:one", "rw");
+	struct creel_filter f = CREEL_FILTER_INIT;
+	struct creel_error e;
+
+	(void)sh(l, a, "touch /tmp/there");
+	move_to_another_namespace(l);
+	(void)sh(l, b, "touch /tmp/there");
+	MUST(look(l).n == 2 && look(l).alive == 1);
+	f.all = 1;
+	MUST(creel_kill(l->g, &f, NULL, NULL, &e) < 0 && e.kind == CREEL_UNAVAIL);
+	MUST_HOLD(e.message, "is in another pid namespace");
+	MUST_SAY(sh(l, a, "ls /tmp"), "there\n");
+	MUST_SAY(sh(l, b, "ls /tmp"), ""); /* a new one */
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
 WITH_LAB(kill_ends_what_it_is_told_and_nothing_else, 0)
 {
 	struct creel_session *a = open_as(l, "agent:a:one", NULL), *b = open_as(l, "agent:b:one", NULL);

@@ -18,9 +18,13 @@ HOUR = 3600 * 1000
 
 def make_older(sessions, **columns):
     """Moves times of the one sandbox back by so many milliseconds."""
+    change(sessions, **{column: f"{column} - {ms}" for column, ms in columns.items()})
+
+
+def change(sessions, **columns):
     with contextlib.closing(sqlite3.connect(sessions.state / "registry/registry.db", timeout=10)) as db, db:
-        for column, ms in columns.items():
-            assert db.execute(f"UPDATE sandboxes SET {column} = {column} - ?", (ms,)).rowcount == 1
+        for column, value in columns.items():
+            assert db.execute(f"UPDATE sandboxes SET {column} = {value}").rowcount == 1
     for name in ("registry.db-wal", "registry.db-shm"):  # root opened it, and must not leave them to himself
         with contextlib.suppress(FileNotFoundError):
             sessions.give(sessions.state / "registry" / name)
@@ -53,6 +57,20 @@ def test_one_that_has_gone_by_itself_hides_no_other(sessions, how):
     if how[0] != "prune":
         assert "agent:main:b" in said and "agent:main:a" not in said
     assert set(sessions.listed()) == (set() if how[0] == "kill" else {"agent:main:b"})
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_one_of_another_pid_namespace_is_ended_through_its_socket(sessions, listens):
+    """As a container has it that shares the state directory. Nobody can see there whether its process lives: it is asked."""
+    sessions.sh("true")
+    (info,) = sessions.state.glob("sessions/*/info")
+    keeper = pathlib.Path(f"/proc/{json.loads(info.read_text())['sup_pid']}")
+    change(sessions, pidns=1)
+    if not listens:
+        os.kill(int(keeper.name), 9)
+        assert wait_until(lambda: not keeper.exists(), 30)
+    assert sessions("kill", "--all", status=0).out == f"{KEY}: ended\n"
+    assert wait_until(lambda: not keeper.exists(), 5) and sessions.listed("--all") == {}
 
 
 def test_one_with_a_call_in_it_is_not_pruned(sessions):
