@@ -74,7 +74,8 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 	if ((entry->scope == SCOPE_JOB || entry->owner) && entry->state == REG_READY) {
 		ret->alive = reg_proc_alive(&entry->supervisor) == REG_ALIVE;
 		ret->running = ret->alive && entry->scope == SCOPE_JOB;
-		ret->memory_bytes = live_memory((pid_t)entry->supervisor.pid);
+		/* Of another pid namespace the number is somebody else's here. */
+		ret->memory_bytes = ret->alive ? live_memory((pid_t)entry->supervisor.pid) : 0;
 		ret->memory_summed = ret->memory_bytes > 0;
 		return;
 	}

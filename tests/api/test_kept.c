@@ -208,6 +208,7 @@ WITH_LAB(one_that_cannot_be_ended_from_here_is_not_told_as_ended_and_the_others_
 
 	(void)sh(l, a, "touch /tmp/there");
 	move_to_another_namespace(l);
+	MUST(look(l).alive == 0 && look(l).last.memory_bytes == 0);
 	(void)sh(l, b, "touch /tmp/there");
 	MUST(look(l).n == 2 && look(l).alive == 1);
 	f.all = 1;
