@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A runner on a TCP port, and people on this host who can reach it and have no token: they cannot keep those who have one from being served."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -11,7 +12,7 @@ import time
 import pytest
 from guard_lab import wait_for
 from runner_lab import Connection, as_users
-from services_lab import Ordinary, children, free_port, running
+from services_lab import Ordinary, call_body, children, free_port, running
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: r\r\n\r\n"
 FAST = 3  # seconds in which an honest caller has its answer, whatever the others do: sixteen workers that wait five seconds for each would take longer
@@ -150,6 +151,19 @@ def test_a_token_that_comes_in_drops_is_seen(s):
         assert c.answer().status == 200
         sock.sendall(head + head)  # and it stays, with a worker
         assert c.answer().status == 200 and c.answer().status == 200
+
+
+@pytest.mark.parametrize("size, status", [(1 << 20, 200), (9 << 20, 200), (15 << 20, 200), (17 << 20, 413)])
+def test_a_body_over_the_port_may_be_as_large_as_over_a_socket(s, size, status):
+    token = (s.state / "runner.token").read_text().strip()
+    body = json.dumps(call_body(["wc", "-c"])).encode()[:-2] + b', "stdin": "' + b"x" * size + b'"}}'
+    head = (f"POST /v1/calls HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer {token}\r\nX-Creel-Token: {s.token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+    with tcp(s) as sock:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            sock.sendall(head + body)
+        got = speak(sock).answer()
+        assert got.status == status and (status != 200 or got.json["stdout"] == f"{size}\n"), got
 
 
 def test_who_has_connected_before_a_reload_still_gets_an_answer(s):

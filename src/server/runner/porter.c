@@ -153,6 +153,7 @@ enum look { LOOK_GONE = 0, LOOK_MORE, LOOK_STRANGER, LOOK_KNOWN };
 static enum look look_at(struct porter *p, int fd)
 {
 	ssize_t n = recv(fd, p->bytes, sizeof(p->bytes), MSG_PEEK | MSG_DONTWAIT);
+	struct http_limits limits = http_limits_default;
 	struct http_field fields[FIELDS];
 	struct http_head h;
 	enum http_result r;
@@ -161,7 +162,9 @@ static enum look look_at(struct porter *p, int fd)
 		return LOOK_MORE;
 	if (n <= 0)
 		return LOOK_GONE;
-	http_head_init(&h, HTTP_REQUEST, HTTP_OTHER, NULL, fields, FIELDS);
+	limits.body_bytes =
+		WIRE_BODY_MAX; /* as a worker has it: what that would take is no reason to be a stranger */
+	http_head_init(&h, HTTP_REQUEST, HTTP_OTHER, &limits, fields, FIELDS);
 	r = http_head_parse(&h, (struct str){ .p = p->bytes, .n = (size_t)n });
 	if (r == HTTP_MORE)
 		return LOOK_MORE;
@@ -279,7 +282,8 @@ static bool is_done(const struct porter *p)
 
 static int open_all(struct porter *p, struct err *e)
 {
-	const struct http_server_opts so = { .max_connections = ANSWERED_MAX,
+	const struct http_server_opts so = { .limits = { .body_bytes = WIRE_BODY_MAX },
+					     .max_connections = ANSWERED_MAX,
 					     .output_bytes = 16384,
 					     .head_ms = STRANGER_MS,
 					     .idle_ms = STRANGER_MS,
