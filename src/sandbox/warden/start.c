@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry point and the handful of functions that the compiler may call by itself. */
+/* Entry point, what it is told of this kernel, and the handful of functions that the compiler may call by itself. */
 #include "sandbox/warden/warden.h"
+
+#include <linux/mman.h>
 
 /* Names that the compiler chose. NOLINTBEGIN(bugprone-reserved-identifier) */
 uintptr_t __stack_chk_guard;
@@ -19,7 +21,7 @@ _Noreturn void __stack_chk_fail(void)
 	die(70);
 }
 
-/* Not a loop of bytes on x86: the compiler clears every local buffer with memset() (-ftrivial-auto-var-init). */
+/* Not a loop of bytes: the compiler clears every local buffer with memset() (-ftrivial-auto-var-init). */
 #if defined(__x86_64__)
 void *memcpy(void *restrict d, const void *restrict s, size_t n)
 {
@@ -37,11 +39,21 @@ void *memset(void *d, int c, size_t n)
 	return d;
 }
 #else
+/* May lie anywhere, and be of any type. */
+struct word {
+	uint64_t v;
+} __attribute__((packed, may_alias));
+
 void *memcpy(void *restrict d, const void *restrict s, size_t n)
 {
 	unsigned char *to = d;
 	const unsigned char *from = s;
 
+	for (; n >= sizeof(struct word); n -= sizeof(struct word)) {
+		*(struct word *)to = *(const struct word *)from;
+		to += sizeof(struct word);
+		from += sizeof(struct word);
+	}
 	while (n--)
 		*to++ = *from++;
 	return d;
@@ -49,8 +61,13 @@ void *memcpy(void *restrict d, const void *restrict s, size_t n)
 
 void *memset(void *d, int c, size_t n)
 {
+	const struct word all = { (uint64_t)(unsigned char)c * 0x0101010101010101u };
 	unsigned char *to = d;
 
+	for (; n >= sizeof(all); n -= sizeof(all)) {
+		*(struct word *)to = all;
+		to += sizeof(all);
+	}
 	while (n--)
 		*to++ = (unsigned char)c;
 	return d;
@@ -63,7 +80,7 @@ void *memmove(void *d, const void *s, size_t n)
 	const unsigned char *from = s;
 
 	if (to <= from)
-		return memcpy(d, s, n); /* forwards, byte by byte */
+		return memcpy(d, s, n); /* forwards, and nothing is written before it is read */
 	while (n--)
 		to[n] = from[n];
 	return d;
@@ -88,7 +105,19 @@ size_t strlen(const char *s)
 	return n;
 }
 
+#define AT_PAGESZ_ 6
 #define AT_RANDOM_ 25
+
+size_t page_bytes = 65536; /* as large as they get */
+
+void pages_forget(void *from, size_t n)
+{
+	uintptr_t first = ((uintptr_t)from + page_bytes - 1) & ~(page_bytes - 1),
+		  end = ((uintptr_t)from + n) & ~(page_bytes - 1);
+
+	if (first < end)
+		SYS3(madvise, first, end - first, MADV_DONTNEED);
+}
 
 /* The stack as the kernel left it: argc, argv, NULL, envp, NULL, auxv. */
 __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
@@ -98,10 +127,13 @@ __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 
 	while (*p)
 		p++;
-	for (p++; *p; p += 2)
+	for (p++; *p; p += 2) {
+		if (*p == AT_PAGESZ_)
+			page_bytes = (size_t)p[1];
 		if (*p == AT_RANDOM_)
 			/* an address from the kernel: NOLINTNEXTLINE(performance-no-int-to-ptr) */
 			memcpy(&__stack_chk_guard, (const void *)p[1], sizeof(__stack_chk_guard));
+	}
 	die(warden_main(sp[0] > 0 ? argv + 1 : argv));
 }
 

@@ -6,7 +6,6 @@
 #include "sandbox/warden/warden.h"
 
 #include <linux/futex.h>
-#include <linux/mman.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
 
@@ -17,7 +16,7 @@ static unsigned n_begun;
 
 void tasks_forget(void)
 {
-	SYS3(madvise, stacks, sizeof(stacks), MADV_DONTNEED);
+	pages_forget(stacks, sizeof(stacks));
 }
 
 static int task_main(void *arg)

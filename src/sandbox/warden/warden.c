@@ -62,17 +62,7 @@ static long load_plan(struct warden *w)
 	return 0;
 }
 
-#define PAGE 4096ul
-#define STACK_USED (8 * PAGE) /* while the walls were built */
-
-void pages_forget(void *from, size_t n)
-{
-	uintptr_t first = ((uintptr_t)from + PAGE - 1) & ~(PAGE - 1),
-		  end = ((uintptr_t)from + n) & ~(PAGE - 1);
-
-	if (first < end)
-		SYS3(madvise, first, end - first, MADV_DONTNEED);
-}
+#define STACK_USED 32768 /* while the walls were built */
 
 /*
  * What is left of the plan when it has been carried out: its header, and the name of the private directory. The rest takes
@@ -99,7 +89,7 @@ void plan_forget(struct warden *w)
 	SYS2(munmap, p, w->kept.size);
 	pages_forget(w->tree_fd, sizeof(*w) - offsetof(struct warden, tree_fd));
 	/* Below where we stand; we keep the page of the stack that we are on, and the one before it. */
-	pages_forget((char *)__builtin_frame_address(0) - PAGE - STACK_USED, STACK_USED);
+	pages_forget((char *)__builtin_frame_address(0) - page_bytes - STACK_USED, STACK_USED);
 }
 
 long plan_wait(struct warden *w)

@@ -94,6 +94,7 @@ int warden_main(const char *const *args);
 /* Waits until the plan is sealed, and reads it. -EPIPE: creel has gone before that. */
 long plan_wait(struct warden *w);
 void plan_forget(struct warden *w);
+extern size_t page_bytes; /* of this kernel: 4, 16 or 64 KiB on arm64 */
 /* Whole pages of what is not read again give their memory back, and are clean when they are used again. */
 void pages_forget(void *from, size_t n);
 _Noreturn void die(int code);
