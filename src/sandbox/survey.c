@@ -22,6 +22,11 @@
 #define OLDEST_MAJOR 5u
 #define OLDEST_MINOR 13u
 #define CLONE_NEWTIME_ 0x80 /* Linux 5.6 */
+#if defined(__aarch64__)
+#define KERNEL_FIX "apt-get install linux-image-arm64 && reboot"
+#else
+#define KERNEL_FIX "apt-get install linux-image-amd64 && reboot"
+#endif
 
 struct look {
 	struct arena *a;
@@ -63,7 +68,7 @@ static void look_kernel(struct look *l)
 	if (old) {
 		i->cause =
 			arena_printf(l->a, "the walls need Linux %u.%u or newer", OLDEST_MAJOR, OLDEST_MINOR);
-		i->fix = STR("apt-get install linux-image-amd64 && reboot");
+		i->fix = STR(KERNEL_FIX);
 	}
 }
 
@@ -138,7 +143,7 @@ static void look_time(struct look *l)
 		return;
 	i->cause = STR(
 		"not in this kernel, or refused by a filter around us: a sandbox sees how long this host has been up");
-	i->fix = STR("apt-get install linux-image-amd64 && reboot");
+	i->fix = STR(KERNEL_FIX);
 }
 
 static void look_userns(struct look *l)
@@ -169,8 +174,7 @@ static void look_overlay(struct look *l)
 	if (!err)
 		return;
 	i->cause = STR("the workspace of creel run is an overlay unless --workspace-access says rw or none");
-	i->fix = err == ENODEV ? STR("sudo modprobe overlay")
-			       : STR("apt-get install linux-image-amd64 && reboot");
+	i->fix = err == ENODEV ? STR("sudo modprobe overlay") : STR(KERNEL_FIX);
 }
 
 static void look_container(struct look *l)
