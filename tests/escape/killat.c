@@ -13,6 +13,7 @@
  *
  * Every process that loses its parent becomes a child of ours, so none is overlooked.
  */
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -81,13 +83,30 @@ static int generation(pid_t pid)
 	return -1;
 }
 
+/* The system call that somebody has stopped in, and its first argument for as long as it is not over. */
+static long call_of(pid_t pid, unsigned long long *first)
+{
+	struct user_regs_struct regs = { 0 };
+	struct iovec all = { &regs, sizeof(regs) };
+
+	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &all) < 0)
+		return -1;
+#if defined(__x86_64__)
+	*first = regs.rdi;
+	return (long)regs.orig_rax;
+#else
+	*first = regs.regs[0];
+	return (long)regs.regs[8];
+#endif
+}
+
 /* As the tasks that work beside pid 1 do, and the payload does not. */
 static bool shares_files(pid_t parent)
 {
-	struct user_regs_struct regs = { 0 };
+	unsigned long long flags = 0;
+	long call = call_of(parent, &flags);
 
-	return ptrace(PTRACE_GETREGS, parent, NULL, &regs) < 0 ||
-	       ((long)regs.orig_rax == SYS_clone && regs.rdi & CLONE_FILES);
+	return call < 0 || (call == SYS_clone && flags & CLONE_FILES);
 }
 
 /* Of the warden's children the first counts: it makes others that only map users. Of pid 1's the payload. */
@@ -106,13 +125,13 @@ static void born(pid_t parent)
 
 static void shoot(pid_t at)
 {
-	struct user_regs_struct regs = { 0 };
+	unsigned long long first = 0;
+	long call = call_of(at, &first);
 
-	(void)ptrace(PTRACE_GETREGS, at, NULL, &regs);
 	for (int i = 0; i < lines; i++)
 		if (victim < 0 || line[i] == at)
 			(void)kill(line[i], SIGKILL);
-	printf("killed %d %d %ld\n", line[0], at, (long)regs.orig_rax);
+	printf("killed %d %d %ld\n", line[0], at, call);
 }
 
 /* true: the shot was fired. Whoever is traced and lives on is let go when we end. */

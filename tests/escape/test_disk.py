@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from calls import fails
 from conftest import CREEL, digest, needs_root, wait_until
 from test_crash import left_in_state
 
@@ -174,7 +175,7 @@ def test_e22_more_names_than_are_listed_are_counted(light):
 @pytest.mark.parametrize("access", ["overlay", "rw"])
 def test_what_cannot_be_watched_does_not_run(light, access):
     """On a kernel that does not say how much is free; without a limit nobody asks it."""
-    refuse = {"x86_64": "138=38", "aarch64": "44=38"}[os.uname().machine]  # fstatfs
+    refuse = fails("fstatfs", 38)
     result = light.run("echo", "ran", access=access, fault=refuse, status=125)
     assert result.out == "" and "watch the disk" in result.err, result
     assert light.run("echo", "ran", access=access, fault=refuse, options=["--disk", "0"], status=0).out == "ran\n"
