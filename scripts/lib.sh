@@ -8,9 +8,16 @@ packages_test="docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
   rsync sqlite3 less stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
+# For scripts/arm64: what is needed here, and what the system has that creel is built for, and that the guest boots.
+packages_arm64="gcc-aarch64-linux-gnu qemu-system-arm qemu-user mmdebstrap meson ninja-build pkg-config scdoc python3 git zstd"
+packages_arm64_root="gcc libc6-dev musl-dev libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev
+  base-files base-passwd bash coreutils dash debianutils diffutils e2fsprogs findutils grep gzip hostname init-system-helpers iproute2 libc-bin mawk mount
+  ncurses-bin passwd perl procps sed systemd sysvinit-utils tar uidmap util-linux apparmor linux-image-arm64
+  python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema python3-venv
+  bash-completion curl fish git jq less make mandoc openssl rsync sqlite3 stress-ng universal-ctags zsh"
 packages_verify="clang-format clang-tidy cppcheck gcovr"
 packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io curl nginx-light wrk"
-export packages_build packages_test packages_vm packages_verify packages_bench
+export packages_build packages_test packages_vm packages_arm64 packages_arm64_root packages_verify packages_bench
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }

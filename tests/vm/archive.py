@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest boots into: an initial ramdisk made of this machine's own programs, so that nothing has to be installed in it.
+"""What the guest boots into: an initial ramdisk made of this machine's own programs, so that nothing has to be installed in it;
+or, for a guest of another architecture, of the system that was unpacked for it.
 
 The archive is written by hand (the kernel's "newc" format): everything in it belongs to root, whoever builds it.
 """
@@ -21,6 +22,12 @@ LEFT_OUT = {"test", "tests", "idlelib", "tkinter", "lib2to3", "ensurepip", "turt
 SYSTEMD = ["/usr/lib/systemd/systemd", "/usr/lib/systemd/systemd-executor", "/usr/lib/systemd/user", "/usr/lib/locale/C.utf8"]
 DIRECTORIES = {"proc": 0o555, "sys": 0o555, "dev": 0o755, "run": 0o755, "root": 0o700, "mnt": 0o755, "tmp": 0o1777, "var/tmp": 0o1777,
                "home": 0o755, "etc": 0o755, "opt": 0o755, "srv": 0o755, "boot": 0o755, "media": 0o755}
+# Of a system that was unpacked, and never set up: what nothing in the guest asks for, and what its packages would have made.
+NOT_NEEDED = {"boot", "usr/include", "usr/lib/gcc", "usr/lib/modules", "usr/lib/udev", "usr/lib/klibc", "usr/share/doc", "usr/share/info",
+              "usr/share/locale", "usr/share/man", "usr/share/zoneinfo", "usr/share/python-wheels"}
+NOT_NEEDED_NAMES = re.compile(r"\.a$|linux-gnu-|san\.so|^libicudata\.|^linux-image-")
+NOT_SET_UP = ["passwd", "group", "nsswitch.conf", "hosts", "localtime"]
+LINKS = {"usr/bin/awk": "mawk", "usr/bin/which": "which.debianutils"}
 ETC = ["passwd", "group", "nsswitch.conf", "ld.so.conf", "ld.so.conf.d", "ld.so.cache", "alternatives", "localtime", "hosts", "os-release"]
 
 
@@ -77,6 +84,15 @@ class Archive:
             for f in sorted(files) + [d for d in dirs if os.path.islink(os.path.join(at, d))]:
                 self.file(os.path.join(at, f), os.path.normpath(os.path.join(below, f)))
 
+    def system(self, root):
+        """All of a system but what is not needed."""
+        for at, dirs, files in os.walk(root):
+            below = os.path.relpath(at, root)
+            dirs[:] = sorted(d for d in dirs if os.path.normpath(os.path.join(below, d)) not in NOT_NEEDED and not NOT_NEEDED_NAMES.search(d))
+            for name in [*dirs, *sorted(files)]:
+                if not NOT_NEEDED_NAMES.search(name):
+                    self.file(os.path.join(at, name), os.path.normpath(os.path.join(below, name)))
+
     def close(self):
         self.entry("TRAILER!!!", 0)
 
@@ -96,19 +112,17 @@ def python_files():
 
 
 def skeleton(a):
-    for link in ("bin", "sbin", "lib", "lib64", "lib32", "libx32"):
-        if os.path.islink(f"/{link}"):
-            a.file(f"/{link}", link)
     for d, mode in DIRECTORIES.items():
         a.parents(d)
         a.entry(d, stat.S_IFDIR | mode)
     a.entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
 
 
-def write(out, kernel, programs, trees, init):
-    """kernel: texts for the guest; programs: built ones; trees: directories; each by the name that it gets there."""
-    a = Archive(out)
-    skeleton(a)
+def own_system(a, programs):
+    """What the tests need of this machine, and the libraries of all of it."""
+    for link in ("bin", "sbin", "lib", "lib64", "lib32", "libx32"):
+        if os.path.islink(f"/{link}"):
+            a.file(f"/{link}", link)
     found = [shutil.which(p, path="/usr/bin:/usr/sbin:/bin:/sbin") for p in PROGRAMS.split()]
     found = [p for p in [*found, "/usr/bin/python3"] if p]
     dirs, files = python_files()
@@ -120,12 +134,24 @@ def write(out, kernel, programs, trees, init):
         a.host(path)
     for d in dirs:
         a.tree(d, str(d), LEFT_OUT)
-    for name in ETC:
+
+
+def write(out, kernel, programs, trees, init, root=None):
+    """kernel: texts for the guest; programs: built ones; trees: directories; each by the name that it gets there. root: of a foreign system."""
+    a = Archive(out)
+    skeleton(a)
+    if root:
+        a.system(root)
+        for name, target in LINKS.items():
+            a.entry(name, stat.S_IFLNK | 0o777, target.encode())
+    else:
+        own_system(a, programs)
+    for name in NOT_SET_UP if root else ETC:
         path = pathlib.Path("/etc") / name
         if path.is_dir() and not path.is_symlink():
             a.tree(path, str(path))
         elif path.exists():
-            a.file(path, str(path))
+            a.file(path.resolve() if root else path, str(path))
     for name, source in programs.items():
         a.file(source, name)
     for name, source in trees.items():

@@ -17,7 +17,8 @@ import sys
 import traceback
 
 MS_BIND, MS_MOVE, MS_REC = 4096, 8192, 16384
-SYS_FINIT_MODULE, SYS_REBOOT = 313, 169
+SYS_FINIT_MODULE, SYS_REBOOT = {"x86_64": (313, 169), "aarch64": (273, 142)}[os.uname().machine]
+RESULTS = {"x86_64": "/dev/ttyS1", "aarch64": "/dev/ttyS0"}[os.uname().machine]  # not the console, which is ttyAMA0 there
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 REBOOT = 0xfee1dead, 0x28121969, 0x01234567  # reset, which ends a guest that is not to start again
 libc = ctypes.CDLL(None, use_errno=True)
@@ -66,6 +67,8 @@ def prepare():
     for module in sorted(pathlib.Path("/creel/modules").glob("*")):
         with open(module, "rb") as f:
             check(libc.syscall(SYS_FINIT_MODULE, f.fileno(), b"", 0), module.name)
+    if not os.path.exists("/etc/ld.so.cache"):
+        subprocess.run(["ldconfig"], check=True)
     disk = "/run/disk"  # a real file system, as a home directory has
     with open(disk, "wb") as f:
         f.truncate(700 << 20)
@@ -90,8 +93,8 @@ def run_part(part, results):
 
 def main():
     prepare()
-    subprocess.run(["stty", "-F", "/dev/ttyS1", "raw", "-echo", "115200"], check=True)
-    with open("/dev/ttyS1", "w", encoding="ascii") as results:
+    subprocess.run(["stty", "-F", RESULTS, "raw", "-echo", "115200"], check=True)
+    with open(RESULTS, "w", encoding="ascii") as results:
         results.write("BOOTED\n")
         results.flush()
         for part in json.loads(pathlib.Path("/creel/plan.json").read_text()):

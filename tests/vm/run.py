@@ -5,15 +5,19 @@
 usage: run.py BUILD RESULTS [PART...]   (BUILD: a build directory; RESULTS: where vm-PART.xml are left; all parts unless named)
 
 CREEL_VM_KERNEL=DIR: another kernel than this distribution's, from a directory that its packages were unpacked in.
+CREEL_VM_ARCH=arm64: a guest of that architecture, of the system and the kernel below build/arm64/root (scripts/arm64 makes it, and BUILD).
+CREEL_VM_PYTEST=OPTIONS: more options for pytest, e.g. "-v -k name".
 """
 import base64
 import json
 import lzma
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
+import typing
 import xml.etree.ElementTree as ET
 
 import archive
@@ -21,14 +25,34 @@ import installed
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-NEEDED_MODULES = ["loop", "overlay"]
-BOOT_S, WHOLE_S = 120, 1200  # with hardware to itself it takes 6 and some 300
 POLL_S = 0.2
-COMMAND_LINE = ("console=ttyS0 panic=-1 reboot=t cgroup_no_v1=all mitigations=off no_timer_check random.trust_cpu=1 "
-                "tsc=reliable loglevel=3 selinux=0")
+COMMAND_LINE = "panic=-1 cgroup_no_v1=all mitigations=off random.trust_cpu=1 loglevel=3 selinux=0"
+
+
+class Machine(typing.NamedTuple):
+    """One kind of guest. Two serial ports: the console, and where the results come out."""
+    qemu: list
+    command_line: str
+    ports: list
+    modules: list  # in this order; what is built in has no file
+    boot_s: int = 120
+    whole_s: int = 1200  # with hardware to itself the first takes 6 and some 300
+    root: pathlib.Path = None  # of the system that it boots; None: made of this machine's own programs
+    kernel: pathlib.Path = ROOT / "build/vm/kernel"
+    work: pathlib.Path = ROOT / "build/vm"
+
+
+MACHINES = {
+    "": Machine(["qemu-system-x86_64", "-m", "2048"], "console=ttyS0 reboot=t no_timer_check tsc=reliable", ["-serial", "file:{console}", "-serial", "file:{results}"],
+                ["loop", "overlay"]),
+    "arm64": Machine(["qemu-system-aarch64", "-M", "virt", "-m", "6144"], "console=ttyAMA0",
+                     ["-serial", "file:{console}", "-chardev", "file,path={results},id=results", "-device", "pci-serial,chardev=results"],
+                     ["crc16", "crc32c_generic", "libcrc32c", "mbcache", "jbd2", "ext4", "loop", "overlay"], 300, 14400, ROOT / "build/arm64/root", ROOT / "build/arm64/root", ROOT / "build/arm64/vm"),
+}
 BUILT = {"CREEL_BIN": "/creel/build/src/cli/creel", "CREEL_MUST_WORK": "1", "CREEL_TEST_PATIENCE": "8"}
 PROGRAMS = ["cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk", "engine/libcreel.so.0",
             "daemon/creeld", "server/guard/creel-guard", "server/runner/creel-runner", "server/egress/creel-egress"]
+UNITS = {**BUILT, "CREEL_UNITS": "/creel/units.json"}
 GIVEN = {**BUILT, "CREEL_TEST_CGROUP": "/sys/fs/cgroup/delegated"}
 
 
@@ -53,6 +77,13 @@ PARTS = [
     part("services", "tests/vm/test_services.py", env=BUILT),
     part("apparmor", "tests/vm/test_apparmor.py", env={**BUILT, "CREEL_BIN": "/usr/local/bin/creel", "CREEL_ATTACKS": "/creel/build/tests/escape"}),
 ]
+# For a guest that is another machine, and not only another kernel: everything. Its results are nowhere else.
+WHOLE = [
+    part("units", "tests/vm/test_units.py", "not api_", env=UNITS),
+    part("libcreel", "tests/vm/test_units.py", "api_", env=UNITS),
+    part("cli", "tests/cli", env={**GIVEN, "CREEL_BUILD": "/creel/build"}),
+    part("escape", "tests/escape"),
+]
 
 
 def modules_of(kernel):
@@ -74,7 +105,40 @@ def module_file(modules, name):
     return data
 
 
-def write_archive(path, kernel, build, parts):
+def tracked():
+    """What is kept of this tree in git, where all of it is wanted."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return {f"/creel/{n}": ROOT / n for n in names if n and (ROOT / n).is_file()}
+
+
+def units(build):
+    """The tests that meson knows, as they are called in the guest."""
+    said = subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout
+    there = said.replace(f"{ROOT}/../shared", "/shared").replace(str(build), "/creel/build").replace(str(ROOT), "/creel")
+    return json.dumps([t for t in json.loads(there) if {"creel:unit", "creel:fuzz"} & set(t["suite"])])
+
+
+def whole_tree(build):
+    """(programs, trees, texts) of a guest that has nothing to do with this machine."""
+    made = [p for d in ("src", "tests", "fuzz") for p in (build / d).rglob("*") if p.is_file() and p.stat().st_mode & 0o100 and ".p/" not in str(p)]
+    programs = {**tracked(), **{f"/creel/build/{p.relative_to(build)}": p.resolve() for p in made}}
+    return programs, {"/shared/vectors": ROOT / "../shared/vectors"}, {"/creel/units.json": units(build)}
+
+
+def write_archive(path, machine, kernel, build, parts):
+    if machine.root:
+        programs, trees, extra = whole_tree(build)
+    else:
+        programs, trees, extra = some_of_it(path, kernel, build, parts)
+    extra.update({f"/creel/modules/{i}-{name}": data for i, name in enumerate(machine.modules)
+                  if (data := module_file(modules_of(kernel), name))})
+    extra["/creel/plan.json"] = json.dumps(parts)
+    with open(path, "wb") as out:
+        archive.write(out, extra, programs, trees, HERE / "init.py", machine.root)
+
+
+def some_of_it(path, kernel, build, parts):
+    """(programs, trees, texts): what depends on the kernel, for a guest that has this machine's programs."""
     attacks = [p for p in (build / "tests/escape").iterdir() if p.is_file() and p.stat().st_mode & 0o100]
     built = [*(build / "src" / p for p in PROGRAMS), *attacks]
     programs = {f"/creel/build/{p.relative_to(build)}": p.resolve() for p in built}
@@ -83,25 +147,22 @@ def write_archive(path, kernel, build, parts):
         more, profiles = installed.parser(kernel)
         programs.update({**more, **installed.creel(build, path.parent)})
         trees.update(profiles)
-    extra = {f"/creel/modules/{i}-{name}": data for i, name in enumerate(NEEDED_MODULES)
-             if (data := module_file(modules_of(kernel), name))}
-    extra["/creel/plan.json"] = json.dumps(parts)
-    with open(path, "wb") as out:
-        archive.write(out, extra, programs, trees, HERE / "init.py")
+    return programs, trees, {}
 
 
 class Guest:
     """One boot. It is over when the process has ended, or when it is made to."""
 
-    def __init__(self, work, image, initrd):
+    def __init__(self, machine, work, image, initrd):
         self.console, self.results = work / "console.log", work / "results.log"
         for f in (self.console, self.results):
             f.write_bytes(b"")
         self.begin = time.monotonic()
         self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "2048", "-cpu", "max",
-             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", image, "-initrd", initrd, "-append", COMMAND_LINE,
-             "-serial", f"file:{self.console}", "-serial", f"file:{self.results}"], stdin=subprocess.DEVNULL)
+            ["setpriv", "--pdeathsig", "KILL", *machine.qemu, "-accel", "tcg,thread=multi", "-smp", "2", "-cpu", "max",
+             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", image, "-initrd", initrd,
+             "-append", f"{COMMAND_LINE} {machine.command_line}",
+             *(w.format(console=self.console, results=self.results) for w in machine.ports)], stdin=subprocess.DEVNULL)
 
     def lines(self):
         """What it said so far, without a line that is not yet whole."""
@@ -134,13 +195,13 @@ class Guest:
         return found
 
 
-def boot(work, image, initrd):
+def boot(machine, work, image, initrd):
     """A boot without hardware support hangs now and then; the second is the last."""
     for attempt in (1, 2):
-        guest = Guest(work, image, initrd)
-        if guest.wait_for("BOOTED", BOOT_S):
+        guest = Guest(machine, work, image, initrd)
+        if guest.wait_for("BOOTED", machine.boot_s):
             return guest
-        print(f"boot {attempt} did not come to an end in {BOOT_S} s; its last words:\n{tail(guest.console)}", file=sys.stderr)
+        print(f"boot {attempt} did not come to an end in {machine.boot_s} s; its last words:\n{tail(guest.console)}", file=sys.stderr)
         guest.process.kill()
         guest.process.wait()
     return None
@@ -161,19 +222,21 @@ def leave(results, name, text):
     return all(c.find("failure") is None and c.find("error") is None for c in ET.fromstring(text).iter("testcase"))
 
 
-def main(build, results, parts, work=ROOT / "build/vm"):
-    work.mkdir(parents=True, exist_ok=True)
+def main(build, results, parts, machine):
+    work = machine.work
+    for d in (work, results):
+        d.mkdir(parents=True, exist_ok=True)
     named = os.environ.get("CREEL_VM_KERNEL")
-    kernel = pathlib.Path(named).resolve() if named else ROOT / "build/vm/kernel"
+    kernel = pathlib.Path(named).resolve() if named else machine.kernel
     image = max(kernel.glob("boot/vmlinuz-*"), default=None)
     if not image:
         sys.exit(f"{kernel}/boot holds no vmlinuz-*" + ("" if named else ": scripts/test puts it there"))
     initrd = work / "initrd"
-    write_archive(initrd, kernel, build, parts)
-    guest = boot(work, image, initrd)
+    write_archive(initrd, machine, kernel, build, parts)
+    guest = boot(machine, work, image, initrd)
     if guest:
         print(f"booted {image.name} in {time.monotonic() - guest.begin:.0f} s", file=sys.stderr)
-        ended = guest.wait_for("END", WHOLE_S)
+        ended = guest.wait_for("END", machine.whole_s)
         guest.end()
         print(f"{'ended' if ended else 'did not end'} after {time.monotonic() - guest.begin:.0f} s", file=sys.stderr)
     said = guest.said() if guest else {}
@@ -186,7 +249,11 @@ def main(build, results, parts, work=ROOT / "build/vm"):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    wanted = set(sys.argv[3:]) or {p["name"] for p in PARTS}
-    if unknown := wanted - {p["name"] for p in PARTS}:
-        sys.exit(f"no such part: {', '.join(sorted(unknown))} (there are {', '.join(p['name'] for p in PARTS)})")
-    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), [p for p in PARTS if p["name"] in wanted]))
+    kind = MACHINES.get(os.environ.get("CREEL_VM_ARCH", "")) or sys.exit(f"CREEL_VM_ARCH is one of {', '.join(filter(None, MACHINES))}, or not set")
+    more = shlex.split(os.environ.get("CREEL_VM_PYTEST", ""))
+    known = [*PARTS, *(WHOLE if kind.root else [])]
+    wanted = set(sys.argv[3:]) or {p["name"] for p in known}
+    if unknown := wanted - {p["name"] for p in known}:
+        sys.exit(f"no such part: {', '.join(sorted(unknown))} (there are {', '.join(p['name'] for p in known)})")
+    plan = [{**p, "pytest": [*p["pytest"], *more]} for p in known if p["name"] in wanted]
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), plan, kind))
