@@ -118,16 +118,16 @@ def units(build):
     return json.dumps([t for t in json.loads(there) if {"creel:unit", "creel:fuzz"} & set(t["suite"])])
 
 
-def whole_tree(build):
+def whole_tree(build, work):
     """(programs, trees, texts) of a guest that has nothing to do with this machine."""
     made = [p for d in ("src", "tests", "fuzz") for p in (build / d).rglob("*") if p.is_file() and p.stat().st_mode & 0o100 and ".p/" not in str(p)]
-    programs = {**tracked(), **{f"/creel/build/{p.relative_to(build)}": p.resolve() for p in made}}
+    programs = {**tracked(), **{f"/creel/build/{p.relative_to(build)}": p.resolve() for p in made}, **installed.creel(build, work)}
     return programs, {"/shared/vectors": ROOT / "../shared/vectors"}, {"/creel/units.json": units(build)}
 
 
 def write_archive(path, machine, kernel, build, parts):
     if machine.root:
-        programs, trees, extra = whole_tree(build)
+        programs, trees, extra = whole_tree(build, path.parent)
     else:
         programs, trees, extra = some_of_it(path, kernel, build, parts)
     extra.update({f"/creel/modules/{i}-{name}": data for i, name in enumerate(machine.modules)
