@@ -295,7 +295,7 @@ TEST(a_handle_of_before_a_fork_is_refused_and_closing_it_there_does_no_harm)
 	assert_int_equal(count(r), 1);
 }
 
-static void write_for_ever(const struct spot *p, unsigned who)
+static void write_for_ever(const struct spot *p, unsigned who, int begun)
 {
 	struct registry *r = open_registry(p);
 	char key[32];
@@ -306,6 +306,8 @@ static void write_for_ever(const struct spot *p, unsigned who)
 		(void)snprintf(key, sizeof(key), "%u/%u", who, i % 50);
 		en = entry(key);
 		put(r, &en);
+		if (i == 0)
+			assert_int_equal(write(begun, "", 1), 1);
 	}
 }
 
@@ -316,17 +318,22 @@ TEST(writers_that_are_killed_leave_a_registry_that_works_and_is_right_after_a_re
 
 	for (unsigned round = 0; round < 6; round++) {
 		pid_t pids[4];
+		int begun[2];
+		char byte;
 
+		assert_int_equal(pipe(begun), 0);
 		for (unsigned i = 0; i < 4; i++) {
 			pids[i] = fork();
 			if (pids[i] == 0)
-				write_for_ever(&p, i);
+				write_for_ever(&p, i, begun[1]);
 		}
-		usleep(20000 + 7000 * round);
+		assert_int_equal(read(begun[0], &byte, 1), 1); /* one has written, however slow this machine is */
+		usleep(7000 * round);
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(kill(pids[i], SIGKILL), 0);
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+		assert_int_equal(close(begun[0]) | close(begun[1]), 0);
 	}
 	{
 		REGISTRY(r, &p);

@@ -189,7 +189,7 @@ TEST(filter_names_mean_what_libseccomp_says_they_mean)
 		CHECK_CASE(nr >= 0 && (uint32_t)nr == r->nr, "%s is %u in the table and %d elsewhere",
 			   r->name, r->nr, nr);
 	}
-	assert_true(known > 300);
+	assert_true(known > 250); /* arm64 never had the oldest ones */
 }
 
 TEST(filter_has_every_number_at_most_once)
