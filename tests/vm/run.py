@@ -47,7 +47,7 @@ MACHINES = {
                 ["loop", "overlay"]),
     "arm64": Machine(["qemu-system-aarch64", "-M", "virt", "-m", "6144"], "console=ttyAMA0",
                      ["-serial", "file:{console}", "-chardev", "file,path={results},id=results", "-device", "pci-serial,chardev=results"],
-                     ["crc16", "crc32c_generic", "libcrc32c", "mbcache", "jbd2", "ext4", "loop", "overlay"], 300, 14400, ROOT / "build/arm64/root", ROOT / "build/arm64/root", ROOT / "build/arm64/vm"),
+                     ["crc16", "crc32c_generic", "libcrc32c", "mbcache", "jbd2", "ext4", "loop", "overlay", "unix_diag"], 300, 14400, ROOT / "build/arm64/root", ROOT / "build/arm64/root", ROOT / "build/arm64/vm"),
 }
 BUILT = {"CREEL_BIN": "/creel/build/src/cli/creel", "CREEL_MUST_WORK": "1", "CREEL_TEST_PATIENCE": "8"}
 PROGRAMS = ["cli/creel", "cli/creel-session", "sandbox/creel-warden", "keeper/creel-keeper", "clerk/creel-clerk", "engine/libcreel.so.0",

@@ -16,8 +16,11 @@ BUILD = pathlib.Path(os.environ.get("CREEL_BIN", "/")).parents[2] if "CREEL_BIN"
 @pytest.mark.parametrize("name", sorted(TESTS))
 def test_unit(name, record_property):
     t = TESTS[name]
-    done = subprocess.run(t["cmd"], cwd=t["workdir"] or BUILD, env={**os.environ, **t["env"]}, timeout=t["timeout"] * PATIENCE, check=False,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    try:
+        done = subprocess.run(t["cmd"], cwd=t["workdir"] or BUILD, env={**os.environ, **t["env"]}, timeout=t["timeout"] * PATIENCE, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    except subprocess.TimeoutExpired as e:
+        pytest.fail(f"not over after {e.timeout:.0f} s: {(e.stdout or b'').decode(errors='replace')[-4000:]}")
     lines = done.stdout.splitlines()
     record_property("tap", sum(line.startswith("ok ") for line in lines))
     assert done.returncode == 0 and not any(line.startswith("not ok ") for line in lines), done.stdout[-4000:]

@@ -327,7 +327,8 @@ TEST(writers_that_are_killed_leave_a_registry_that_works_and_is_right_after_a_re
 			if (pids[i] == 0)
 				write_for_ever(&p, i, begun[1]);
 		}
-		assert_int_equal(read(begun[0], &byte, 1), 1); /* one has written, however slow this machine is */
+		assert_int_equal(read(begun[0], &byte, 1),
+				 1); /* one has written, however slow this machine is */
 		usleep(7000 * round);
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(kill(pids[i], SIGKILL), 0);
