@@ -198,6 +198,20 @@ static void forward_signals(struct run *r, struct tty *tty, int fd)
 	}
 }
 
+/* Where building takes longer than the deadline allows, what ended it was told already. */
+static void take_ready(struct run *r, const struct warden_report *m)
+{
+	struct warden_report before = r->last;
+
+	r->started = r->walled = true;
+	r->last = *m;
+	if (before.msg == MSG_EXIT) {
+		r->last.msg = before.msg;
+		r->last.reason = before.reason;
+		r->last.value = before.value;
+	}
+}
+
 /* What ended it comes first, and then that it has ended. The walls were told before. */
 static void take_exit(struct run *r, const struct warden_report *m)
 {
@@ -225,8 +239,7 @@ static int take_report(struct run *r, const struct warden_report *m, struct err 
 {
 	switch (m->msg) {
 	case MSG_READY:
-		r->started = r->walled = true;
-		r->last = *m;
+		take_ready(r, m);
 		return 0;
 	case MSG_FAILED:
 		return take_failure(r, m, e);

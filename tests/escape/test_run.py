@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -138,6 +139,34 @@ def test_timeout_is_124_and_takes_everything_with_it(light, how):
     result = light.run("sh", "-c", f"{how}; : {light.mark}", options=["--timeout", "1"])
     assert result.status == 124 and result.report["reason"] == "timeout" and time.monotonic() - begin < 6, result
     assert wait_until(lambda: not [1 for _, line in processes().values() if light.mark in line])
+
+
+def stop_while_it_builds(p):
+    """Pid 1 of the sandbox, stopped before its walls stand; None when it was too late for that."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        kids = [p.pid]
+        for _ in range(2):
+            kids = [k for q in kids for k in pathlib.Path(f"/proc/{q}/task/{q}/children").read_text().split()]
+        if kids:
+            os.kill(int(kids[0]), signal.SIGSTOP)
+            return None if select.select([p.stdout], [], [], 0.2)[0] else int(kids[0])
+    return None
+
+
+def test_a_timeout_that_comes_before_the_walls_stand_is_one_all_the_same(light):
+    for _ in range(30):
+        p = light.spawn("sh", "-c", "echo started; exec sleep 20", options=["--timeout", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pid = stop_while_it_builds(p)
+        if pid:
+            time.sleep(1.2)
+            os.kill(pid, signal.SIGCONT)
+            assert p.wait(20) == 124, p.communicate()
+            return
+        for q in descendants(p.pid):
+            os.kill(q, signal.SIGKILL)
+        p.wait()
+    pytest.fail("pid 1 was never caught while it built")
 
 
 def test_timeout_that_is_not_reached(light):
