@@ -78,16 +78,27 @@ static bool shows_blocked(const struct source_rules *r, struct str resolved, str
 	return false;
 }
 
-/* The state directory may have been named by a link. */
+/* Where an absolute path leads, as far as there is anything; the rest will be made there. */
+static struct str resolve_deepest(struct arena *a, struct str path)
+{
+	struct str head = path, name;
+	struct err absent = { 0 };
+	struct source s;
+
+	while (source_resolve(a, head.n ? head : STR("/"), &s, &absent) < 0)
+		if (!head.n || !str_cut_last(head, '/', &head, &name))
+			return path;
+	return head.n < path.n ? path_join(a, s.path, str_from(path, head.n + 1)) : s.path;
+}
+
+/* The state directory may have been named by a link, and not be there yet. */
 static bool holds_own(const struct source_rules *r, struct str resolved, struct bind_block *ret)
 {
 	struct facts f = *r->facts;
-	struct err absent = { 0 };
-	struct source own;
 
-	if (!f.own_dir.n || source_resolve(r->arena, path_expand(r->arena, &f, f.own_dir), &own, &absent) < 0)
+	if (!f.own_dir.n)
 		return false;
-	f.own_dir = own.path;
+	f.own_dir = resolve_deepest(r->arena, path_expand(r->arena, &f, f.own_dir));
 	return workspace_blocked(r->arena, &f, resolved, ret);
 }
 

@@ -144,6 +144,16 @@ def test_what_creel_keeps_is_no_workspace_and_no_bind(light, named):
     light.run("true", ws=real / "sandboxes/x", access="rw", state=state, status=0)
 
 
+@pytest.mark.parametrize("state", ["later", "a/b/later"])
+def test_what_creel_will_keep_is_no_workspace_either(light, state):
+    """Through a link, below which it is not there yet."""
+    real = light.file("home/real/mine").parent
+    (light.home / "link").symlink_to(real)
+    for where in (real, light.home / "link"):
+        done = light.run("true", ws=where, access="rw", state=light.home / "link" / state, report=False)
+        assert done.status in (125, 126) and "bind_blocked" in done.err and os.listdir(real) == ["mine"], done
+
+
 @pytest.mark.parametrize("below", ["", "sub"], ids=["itself", "above"])
 def test_e05_s04_a_bind_source_swapped_on_the_host_is_what_was_checked_or_nothing(light, below):
     """Outside, somebody exchanges the source, or a directory above it, with a link to a blocked one while sandboxes start."""
