@@ -76,7 +76,7 @@ class Services:
         return ["setpriv", "--reuid", str(self.uid), "--regid", str(self.uid), "--clear-groups"] if self.uid != os.getuid() else []
 
     def creel(self, *args, status=0):
-        done = subprocess.run([*self.become(), str(CREEL), *map(str, args), "--state-dir", str(self.state)], env=self.env, text=True,
+        done = subprocess.run([*self.become(), str(CREEL), "--state-dir", str(self.state), *map(str, args)], env=self.env, text=True,
                               capture_output=True, timeout=60, check=False, cwd=self.home)
         assert done.returncode == status, (args, done.returncode, done.stdout, done.stderr)
         return done.stdout
