@@ -50,7 +50,7 @@ static struct run *plain_trial(const struct cli *cli, const struct run *refused,
 		buf_printf(&list, "%s" STR_FMT, i ? "," : "", STR_ARG(walls.v[i]));
 	*plain = (struct cli){ .state_dir = cli->state_dir,
 			       .no_default_config = true,
-			       .workspace = { .has = true, .text = str_z(dir) },
+			       .workspace = { .has = true, .text = arena_str(cli->arena, str_z(dir)) },
 			       .args = cli->args,
 			       .arena = cli->arena,
 			       .out = cli->out,
@@ -59,7 +59,7 @@ static struct run *plain_trial(const struct cli *cli, const struct run *refused,
 	if (walls.n)
 		plain->flags[plain->n_flags++] = (struct config_flag){ .flag = "walls.optional",
 								       .key = "walls.optional",
-								       .value = buf_str(&list) };
+								       .value = arena_str(cli->arena, buf_str(&list)) };
 	r = trial(plain, e);
 	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW)
 		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));

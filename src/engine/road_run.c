@@ -72,7 +72,7 @@ static void set_owner(const struct trip *t)
 	if (!b)
 		return;
 	b->jobs_owner = owner_of(t->d->who.session_key);
-	b->jobs_any = t->o->all_processes;
+	b->jobs_any = t->o->all_processes && t->tool && t->tool->looks_after;
 }
 
 static void fill_programs(struct trip *t)

@@ -167,7 +167,7 @@ static const struct tool table[] = {
 	  "runs a command; of too much output the first three quarters and the last quarter are told, and process log has the rest", tool_exec, tool_exec_ask },
 	{ "process", NULL, RUNS, ARGS(process_args),
 	  "64 that run, 256 that have ended, 8 MiB of each log; limits.stdout_max bytes at once",
-	  "looks after programs that exec left running, and pages through output that was too long", tool_process, tool_process_ask },
+	  "looks after programs that exec left running, and pages through output that was too long", tool_process, tool_process_ask, true },
 	{ "shell_exec", NULL, RUNS, ARGS(shell_exec_args),
 	  "80000 characters of each stream, 60 seconds",
 	  "runs a program as sandbox-guard's callers ask for it: no shell, in the workspace", tool_shell_exec, tool_shell_exec_ask },

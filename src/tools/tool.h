@@ -135,6 +135,7 @@ struct tool {
 	int (*run)(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e);
 	/* NULL: there is nothing in the arguments that policy has to judge. */
 	int (*ask)(struct arena *a, const struct tool_in *in, struct tool_ask *ret, struct err *e);
+	bool looks_after; /* background processes: who may see those of all is shown them by this tool, and by no other */
 };
 
 /* By name or alias, any case; NULL when there is none. */

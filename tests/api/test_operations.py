@@ -142,6 +142,10 @@ def test_two_chats_in_one_sandbox_have_background_processes_of_their_own(user):
         assert call(0, "code_exec", {"language": "python", "code": "secret = 42"}).json["ok"]
         got = call(1, "code_exec", {"language": "python", "code": "print('secret' in globals())"})
         assert got.json["stdout"] == "False\n", got
+        assert call(0, "code_exec", {"language": "python", "code": "secret = 42", "session": True}).json["ok"]
+        for chat, token, known in ((0, tokens[0], True), (1, tokens[1], False), (1, s.token, False)):
+            got = call(chat, "code_exec", {"language": "python", "code": "print('secret' in globals())", "session": True}, token)
+            assert got.json["stdout"] == f"{known}\n", (chat, got)
         where = f"?agent={CODER[0]}&type=telegram&chat_id={pairs[0][1]}"
         assert s.ask("POST", f"/v1/processes/{ids[1]}/kill{where}").json["ok"] and not alive(marks[1])
         assert s.ask("POST", f"/v1/processes/{ids[0]}/kill{where}", token=tokens[0]).json["ok"] and not alive(marks[0])
