@@ -57,9 +57,10 @@ static struct run *plain_trial(const struct cli *cli, const struct run *refused,
 			       .environ = cli->environ,
 			       .argv = cli->argv };
 	if (walls.n)
-		plain->flags[plain->n_flags++] = (struct config_flag){ .flag = "walls.optional",
-								       .key = "walls.optional",
-								       .value = arena_str(cli->arena, buf_str(&list)) };
+		plain->flags[plain->n_flags++] =
+			(struct config_flag){ .flag = "walls.optional",
+					      .key = "walls.optional",
+					      .value = arena_str(cli->arena, buf_str(&list)) };
 	r = trial(plain, e);
 	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW)
 		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));

@@ -62,9 +62,10 @@ WITH_BOX(whoever_does_it_is_nobody_s_call)
  * It does not show in /proc, which hides what one cannot look into; but it has a number, and the payload's user. So has for a moment what has ended and
  * was not yet waited for.
  */
-#define OTHERS(n_)                                                                                                 \
+#define OTHERS(n_)                                                                                                    \
 	"t=0; while :; do n=0; i=2; while [ $i -lt 400 ]; do [ $i = $$ ] || ! kill -0 $i 2>/dev/null || n=$((n+1)); " \
-	"i=$((i+1)); done; if [ $n = " n_ " ] || [ $t = 100 ]; then break; fi; t=$((t+1)); sleep 0.05; done; echo $n"
+	"i=$((i+1)); done; if [ $n = " n_                                                                             \
+	" ] || [ $t = 100 ]; then break; fi; t=$((t+1)); sleep 0.05; done; echo $n"
 
 WITH_BOX(one_that_was_killed_is_replaced)
 {

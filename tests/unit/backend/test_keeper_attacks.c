@@ -82,11 +82,13 @@ WITH_KEEPER(nonsense_ends_the_connection_and_nothing_else)
 
 WITH_KEEPER(questions_about_jobs_by_nobody_are_refused)
 {
-	static const struct keeper_request questions[] = { { .msg = KEEPER_JOB_LIST },
-							   { .msg = KEEPER_JOB_ADOPT, .flags = KEEPER_F_ANY, .owner = 1 },
-							   { .msg = KEEPER_STAT, .flags = KEEPER_F_ANY },
-							   { .msg = KEEPER_JOB_INFO, .job = 1 },
-							   { .msg = KEEPER_STAT, .owner = 1 } };
+	static const struct keeper_request questions[] = {
+		{ .msg = KEEPER_JOB_LIST },
+		{ .msg = KEEPER_JOB_ADOPT, .flags = KEEPER_F_ANY, .owner = 1 },
+		{ .msg = KEEPER_STAT, .flags = KEEPER_F_ANY },
+		{ .msg = KEEPER_JOB_INFO, .job = 1 },
+		{ .msg = KEEPER_STAT, .owner = 1 }
+	};
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		struct keeper_request h = questions[i];
