@@ -162,6 +162,8 @@ CREEL_API void creel_free(void *p);
  * and without a schema. Freed with creel_free().
  */
 CREEL_API int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *e);
+/* One of them, by any of its names, in any case: 1 and the object, or 0 and NULL when there is none. */
+CREEL_API int creel_tool(struct creel_engine *c, const char *name, char **ret_json, struct creel_error *e);
 
 /* ---- calling ---- */
 

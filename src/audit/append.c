@@ -22,7 +22,11 @@ static int open_log(struct audit *a, struct err *e)
 {
 	a->has_log = false;
 	fd_closep(&a->log_fd);
-	a->log_fd = private_file_open(a->dir, AUDIT_FILE, O_RDWR | O_APPEND | O_CREAT);
+	a->log_fd = private_file_open(a->dir, AUDIT_FILE, O_RDWR | O_APPEND);
+	if (a->log_fd == -ENOENT) {
+		a->log_fd = private_file_open(a->dir, AUDIT_FILE, O_RDWR | O_APPEND | O_CREAT);
+		a->new_name = true;
+	}
 	if (a->log_fd < 0) {
 		int fault = a->log_fd;
 
@@ -31,7 +35,6 @@ static int open_log(struct audit *a, struct err *e)
 			       private_why(fault));
 	}
 	a->has_log = true;
-	a->new_name = true;
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 
 struct call {
 	struct cli *cli;
-	const struct value *tool;
+	struct value tool;
 	struct str arguments;
 	struct output output;
 	bool text;       /* for people, not JSON */
@@ -237,15 +237,14 @@ static int make_call(struct call *x, struct creel_session *s, struct err *e)
 
 /* ---- the command ---- */
 
-static int tell_about(struct cli *cli, const struct value *tools, const struct value *tool, struct err *e)
+static int list_all(struct cli *cli, struct creel_engine *c, struct err *e)
 {
-	if (cli->schema)
-		return toollist_put_schema(cli->out, tool, e);
-	if (cli->list_tools)
-		toollist_put(cli, tools);
-	else
-		toollist_put_help(cli->out, tool);
-	return 0;
+	struct value tools = { 0 };
+	int r = toollist_load(cli, c, &tools, e);
+
+	if (r >= 0)
+		toollist_put(cli, &tools);
+	return r;
 }
 
 static int check_usage(struct cli *cli, struct err *e)
@@ -279,19 +278,22 @@ static int in_session(struct call *x, struct creel_engine *c, struct err *e)
 static int call_tool(struct call *x, struct err *e)
 {
 	_cleanup_(creel_engine_freep) struct creel_engine *c = NULL;
-	struct value tools = { 0 };
 	struct cli *cli = x->cli;
 	int r = session_engine(cli, &c, e);
 
+	if (r >= 0 && cli->list_tools)
+		return list_all(cli, c, e);
 	if (r >= 0)
-		r = toollist_load(cli, c, &tools, e);
-	if (r >= 0 && !cli->list_tools)
-		r = toollist_choose(&tools, cli->args.words.v[0], &x->tool, e);
+		r = toollist_choose(cli, c, cli->args.words.v[0], &x->tool, e);
 	if (r < 0)
 		return r;
-	if (cli->list_tools || cli->schema || cli->help)
-		return tell_about(cli, &tools, x->tool, e);
-	r = call_arguments(cli, x->tool, &x->arguments, e);
+	if (cli->schema)
+		return toollist_put_schema(cli->out, &x->tool, e);
+	if (cli->help) {
+		toollist_put_help(cli->out, &x->tool);
+		return 0;
+	}
+	r = call_arguments(cli, &x->tool, &x->arguments, e);
 	return r < 0 ? r : in_session(x, c, e);
 }
 

@@ -33,12 +33,12 @@ int session_json(struct cli *cli, const char *json, struct value *ret, struct er
 
 /* The array of creel_tools(). */
 int toollist_load(struct cli *cli, struct creel_engine *c, struct value *ret, struct err *e);
-/* By name or alias, any case; with the nearest name when there is none. */
-int toollist_choose(const struct value *tools, struct str name, const struct value **ret, struct err *e);
+/* creel_tool(), and the nearest name when there is none. */
+int toollist_choose(struct cli *cli, struct creel_engine *c, struct str name, struct value *ret,
+		    struct err *e);
 
 /* ---- toolrow.c: one row of it ---- */
 
-const struct value *tool_find(const struct value *tools, struct str name); /* NULL when there is none */
 struct str tool_member(const struct value *row, const char *key); /* a text; empty when there is none */
 bool tool_has_word(const struct value *list, struct str word, bool nocase);
 /* The arguments, each by its name. */

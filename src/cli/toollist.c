@@ -4,29 +4,36 @@
 
 #include "data/json.h"
 
+static int take_tree(struct cli *cli, char *json, struct value *ret, struct err *e)
+{
+	struct str copy = arena_str(cli->arena, str_z(json)); /* the tree points into it */
+
+	creel_free(json);
+	return session_json(cli, copy.p, ret, e);
+}
+
 int toollist_load(struct cli *cli, struct creel_engine *c, struct value *ret, struct err *e)
 {
 	struct creel_error ce = { 0 };
 	char *json = NULL;
-	struct str copy;
 
 	if (creel_tools(c, &json, &ce) < 0)
 		return session_error(&ce, e);
-	copy = arena_str(cli->arena, str_z(json)); /* the tree points into it */
-	creel_free(json);
-	return session_json(cli, copy.p ? copy.p : "[]", ret, e);
+	return take_tree(cli, json, ret, e);
 }
 
-int toollist_choose(const struct value *tools, struct str name, const struct value **ret, struct err *e)
+/* There is no such tool: which may have been meant? */
+static int refuse(struct cli *cli, struct creel_engine *c, struct str name, struct err *e)
 {
+	struct value tools = { 0 };
 	struct str near = { 0 };
 	unsigned best = 3;
+	int r = toollist_load(cli, c, &tools, e);
 
-	*ret = tool_find(tools, name);
-	if (*ret)
-		return 0;
-	for (size_t i = 0; tools->kind == VALUE_ARR && i < tools->arr.n; i++) {
-		struct str known = tool_member(&tools->arr.v[i], "name");
+	if (r < 0)
+		return r;
+	for (size_t i = 0; tools.kind == VALUE_ARR && i < tools.arr.n; i++) {
+		struct str known = tool_member(&tools.arr.v[i], "name");
 		unsigned d = str_distance(name, known, best);
 
 		if (d < best && d < name.n) {
@@ -40,6 +47,19 @@ int toollist_choose(const struct value *tools, struct str name, const struct val
 	return err_set(e, ERR_USAGE,
 		       "unknown tool '" STR_FMT "'; 'creel call --list' prints those that exist",
 		       STR_ARG(name));
+}
+
+int toollist_choose(struct cli *cli, struct creel_engine *c, struct str name, struct value *ret,
+		    struct err *e)
+{
+	struct str z = arena_str(cli->arena, name);
+	struct creel_error ce = { 0 };
+	char *json = NULL;
+	int r = creel_tool(c, z.p, &json, &ce);
+
+	if (r < 0)
+		return session_error(&ce, e);
+	return r == 0 ? refuse(cli, c, name, e) : take_tree(cli, json, ret, e);
 }
 
 /* ---- for people ---- */

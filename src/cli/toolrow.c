@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking into the list of tools, and into the schema of one. */
+/* Looking into the schema of a tool. */
 #include "cli/session.h"
 
 struct str tool_member(const struct value *row, const char *key)
@@ -18,18 +18,6 @@ bool tool_has_word(const struct value *list, struct str word, bool nocase)
 			return true;
 	}
 	return false;
-}
-
-const struct value *tool_find(const struct value *tools, struct str name)
-{
-	for (size_t i = 0; tools->kind == VALUE_ARR && i < tools->arr.n; i++) {
-		const struct value *t = &tools->arr.v[i];
-
-		if (str_eq_nocase(tool_member(t, "name"), name) ||
-		    tool_has_word(value_get(t, STR("aliases")), name, true))
-			return t;
-	}
-	return NULL;
 }
 
 const struct value *tool_properties(const struct value *tool)

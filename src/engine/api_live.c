@@ -160,19 +160,18 @@ static void put_needs(struct jsonw *w, unsigned needs)
 }
 
 /* Known to policy alone. */
-static void put_others(struct jsonw *w)
+static bool is_other(const struct tool_info *t)
 {
-	for (size_t i = 0; i < tool_count(); i++) {
-		const struct tool_info *t = tool_at(i);
+	return t->gateway_side && !tools_find(str_z(t->name));
+}
 
-		if (!t->gateway_side || tools_find(str_z(t->name)))
-			continue;
-		jsonw_obj(w);
-		jsonw_kz(w, "name", t->name);
-		put_needs(w, t->needs);
-		jsonw_kbool(w, "gateway", true);
-		jsonw_obj_end(w);
-	}
+static void put_other(const struct tool_info *t, struct jsonw *w)
+{
+	jsonw_obj(w);
+	jsonw_kz(w, "name", t->name);
+	put_needs(w, t->needs);
+	jsonw_kbool(w, "gateway", true);
+	jsonw_obj_end(w);
 }
 
 void engine_tools(struct buf *out)
@@ -183,23 +182,61 @@ void engine_tools(struct buf *out)
 	jsonw_arr(&w);
 	for (size_t i = 0; i < tools_count(); i++)
 		tools_put_schema(tools_at(i), &w);
-	put_others(&w);
+	for (size_t i = 0; i < tool_count(); i++)
+		if (is_other(tool_at(i)))
+			put_other(tool_at(i), &w);
 	jsonw_arr_end(&w);
 	buf_putc(out, '\n');
+}
+
+static int give_text(struct buf *out, char **ret_json, struct creel_error *error)
+{
+	struct err e = { 0 };
+
+	*ret_json = api_text(out);
+	if (*ret_json)
+		return 0;
+	(void)err_set(&e, ERR_LIMIT, "out of memory");
+	return api_fail(error, &e);
 }
 
 int creel_tools(struct creel_engine *c, char **ret_json, struct creel_error *error)
 {
 	_cleanup_buf_ struct buf out = { 0 };
-	struct err e = { 0 };
 
 	(void)c;
 	buf_init(&out, (size_t)4 << 20);
 	engine_tools(&out);
-	*ret_json = api_text(&out);
-	if (!*ret_json) {
-		(void)err_set(&e, ERR_LIMIT, "out of memory");
-		return api_fail(error, &e);
-	}
-	return 0;
+	return give_text(&out, ret_json, error);
+}
+
+static const struct tool_info *find_other(struct str name)
+{
+	for (size_t i = 0; i < tool_count(); i++)
+		if (is_other(tool_at(i)) && str_eq_nocase(str_z(tool_at(i)->name), name))
+			return tool_at(i);
+	return NULL;
+}
+
+int creel_tool(struct creel_engine *c, const char *name, char **ret_json, struct creel_error *error)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct str asked = str_z(name ? name : "");
+	const struct tool *t = tools_find(asked);
+	const struct tool_info *other = t ? NULL : find_other(asked);
+	struct jsonw w;
+	int r;
+
+	(void)c;
+	*ret_json = NULL;
+	if (!t && !other)
+		return 0;
+	buf_init(&out, (size_t)1 << 20);
+	jsonw_init(&w, &out, 0);
+	if (t)
+		tools_put_schema(t, &w);
+	else
+		put_other(other, &w);
+	r = give_text(&out, ret_json, error);
+	return r < 0 ? r : 1;
 }

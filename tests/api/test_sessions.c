@@ -147,6 +147,37 @@ BOTH_WAYS(a_secret_reaches_the_call_and_no_record)
 	(void)creel_close(s);
 }
 
+WITH_LAB(one_tool_is_told_by_any_of_its_names, 0)
+{
+	static const struct {
+		const char *asked, *has;
+	} rows[] = {
+		{ "exec", "{\"name\":\"exec\"" },
+		{ "EXEC", "{\"name\":\"exec\"" },
+		{ "execute", "{\"name\":\"exec\"" },
+		{ "read", "\"inputSchema\":{" },
+		{ "message", "\"gateway\":true" },
+		{ "Message", "{\"name\":\"message\"" },
+		{ "no-such-tool", NULL },
+		{ "", NULL },
+	};
+	struct creel_error e;
+	char *all = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *json = NULL;
+
+		MUST(creel_tool(l->g, rows[i].asked, &json, &e) == (rows[i].has != NULL));
+		if (rows[i].has)
+			MUST_HOLD(json, rows[i].has);
+		MUST((json != NULL) == (rows[i].has != NULL));
+		creel_free(json);
+	}
+	MUST(creel_tools(l->g, &all, &e) == 0);
+	MUST_HOLD(all, "\"name\": \"message\"");
+	creel_free(all);
+}
+
 WITH_LAB(a_call_with_secrets_is_apart_from_others_in_its_sandbox, 0)
 {
 	struct creel_session *s;

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import CREEL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "packaging/apparmor/creel"
@@ -94,3 +95,17 @@ def test_the_units_name_their_sockets_as_creeld_wants_them(who):
     assert "Type=notify" in service and "Delegate=yes" in service
     for breaks in ("PrivateUsers=", "ProtectProc=", "RestrictNamespaces=", "SystemCallFilter="):
         assert not re.search(rf"^{breaks}", service, re.MULTILINE)
+
+
+def interpreter_of(program):
+    """The loader that it asks for; empty when it is static."""
+    text = subprocess.run(["readelf", "-lW", program], check=True, capture_output=True, text=True).stdout
+    return "".join(re.findall(r"Requesting program interpreter: (\S+)\]", text))
+
+
+def test_what_is_started_for_each_call_needs_no_loader():
+    """creel and creel-session are both static, or both are not (-Dlibc=glibc, sanitizers); the one that reads what strangers wrote can lie anywhere."""
+    session = CREEL.parent / "creel-session"
+    assert bool(interpreter_of(CREEL)) == bool(interpreter_of(session))
+    kind = subprocess.run(["readelf", "-hW", session], check=True, capture_output=True, text=True).stdout
+    assert re.search(r"Type:\s+DYN", kind), kind
