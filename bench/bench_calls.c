@@ -28,6 +28,8 @@ static const char *const payload[] = { "./payload", NULL };
 static const char *const shell[] = { "/bin/sh", "-c", "true", NULL };
 static const char *const python[] = { "/usr/bin/python3", "-c", "pass", NULL };
 
+static const char *cli[24]; /* creel call, into a sandbox of its own that a keeper holds */
+
 static struct bench bench = { .creel = BENCH_CREEL, .warden = BENCH_WARDEN, .payload = BENCH_PAYLOAD };
 static struct docker docker;
 static struct creel_engine *creel;
@@ -136,6 +138,7 @@ static struct way table[] = {
 	{ "spawn", "the program alone, on the host", way_spawn, payload },
 	{ "call", "a call of it into a warm sandbox of this process", call_once, &tiny_own },
 	{ "call-kept", "into one that a keeper holds", call_once, &tiny_kept },
+	{ "cli", "by the command line: creel call, a program for each", way_spawn, cli },
 	{ "ready", "the first call of a session, with a ready sandbox", ready_once, &tiny_new, 4 },
 	{ "new", "the first call of a session without one", new_once, &tiny_new, 4 },
 	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", bwrap_once, "bwrap", 4 },
@@ -164,12 +167,36 @@ static const struct goal goals[] = {
 
 /* ---- where ---- */
 
+static void make_cli(char *state)
+{
+	const char *words[] = { bench.creel,
+				"--state-dir",
+				state,
+				"--no-default-config",
+				"--quiet",
+				"call",
+				"--stream",
+				"--sandbox",
+				"light",
+				"--workspace-access",
+				"rw",
+				"--session",
+				"agent:bench:cli",
+				"exec",
+				TINY,
+				NULL };
+
+	memcpy(cli, words, sizeof(words));
+	(void)way_spawn(&(struct way){ .with = cli });
+}
+
 static void open_place(void)
 {
 	struct creel_options o = CREEL_OPTIONS_INIT;
 	struct creel_error e;
 	struct method *m = method_find("bwrap");
-	char state[96], kilobyte[1024];
+	static char state[96];
+	char kilobyte[1024];
 	FILE *f;
 
 	bench_open(&bench);
@@ -188,6 +215,7 @@ static void open_place(void)
 		measure_fail("%s", e.message);
 	own = open_session("agent:bench:own", CREEL_OWN);
 	kept = open_session("agent:bench:kept", 0);
+	make_cli(state);
 }
 
 static void close_place(void)

@@ -63,7 +63,12 @@ enum creel_severity { CREEL_WARNING = 0, CREEL_ERROR = 1 };
 typedef void creel_say_fn(void *ctx, int severity, const char *text);
 
 enum creel_engine_flag {
-	CREEL_NO_DEFAULT_CONFIG = 1 /* do not look for configuration files that nobody named */
+	CREEL_NO_DEFAULT_CONFIG = 1, /* do not look for configuration files that nobody named */
+	/*
+	 * For a program that ends after a call: creel_engine_free() hands what was logged to the disk and does not wait for it. It is there when the
+	 * file system brings it there by itself, after some seconds. Refusals and calls that asked to leave the sandbox are waited for all the same.
+	 */
+	CREEL_HURRY = 2
 };
 
 struct creel_options {

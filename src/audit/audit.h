@@ -54,7 +54,7 @@ struct audit_opts {
 
 struct audit;
 int audit_open(const struct audit_opts *o, struct audit **ret, struct err *e);
-struct audit *audit_close(struct audit *a); /* with a sync */
+struct audit *audit_close(struct audit *a); /* with a sync, unless it was handed over */
 DEFINE_CLEANUP(audit, audit_close)
 
 /* `walls`: digest of the sandbox's walls, empty when there are none yet. *ret_seq names the record to audit_finished(). */
@@ -90,6 +90,8 @@ int audit_event(struct audit *a, enum audit_kind kind, const char *what, const s
  * is due). A writer whose caller does not is made to wait once the deadline has passed.
  */
 int audit_sync(struct audit *a, struct err *e);
+/* In place of it, by who ends now: begins to write, and waits for nothing. The file system does the rest, at its own time. */
+void audit_hand_over(struct audit *a);
 uint64_t audit_sync_deadline(const struct audit *a);
 
 /* The last record: kept elsewhere, it proves later that the log still holds all up to it. */

@@ -95,6 +95,14 @@ int audit_sync(struct audit *a, struct err *e)
 	return 0;
 }
 
+void audit_hand_over(struct audit *a)
+{
+	if (!a->dirty_since_ms || a->log_fd < 0 || a->new_name || a->pid != getpid())
+		return; /* a new log has no name on the disk: that is waited for */
+	(void)sync_file_range(a->log_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	a->dirty_since_ms = 0;
+}
+
 void audit_last(const struct audit *a, struct audit_anchor *ret)
 {
 	*ret = (struct audit_anchor){ .seq = a->head.seq };

@@ -93,7 +93,7 @@ int run_approvals_list(struct cli *cli, struct err *e)
 	struct creel_approval_filter f = CREEL_APPROVAL_FILTER_INIT;
 	struct waiting x = { .cli = cli, .now = clock_unix_ms() };
 	struct creel_error ce = { 0 };
-	int r = session_engine(cli, &c, e);
+	int r = session_engine(cli, 0, &c, e);
 
 	if (r < 0)
 		return session_failed(r, e);
@@ -154,7 +154,7 @@ int run_approvals_show(struct cli *cli, struct err *e)
 	struct creel_approval_filter f = CREEL_APPROVAL_FILTER_INIT;
 	struct waiting x = { .cli = cli };
 	struct creel_error ce = { 0 };
-	int r = session_engine(cli, &c, e);
+	int r = session_engine(cli, 0, &c, e);
 
 	if (r < 0)
 		return session_failed(r, e);
@@ -172,7 +172,7 @@ static int answer(struct cli *cli, struct creel_answer *a, const char *said, str
 	int r = session_text(cli, &cli->reason, "--reason", &a->reason, e);
 
 	if (r >= 0)
-		r = session_engine(cli, &c, e);
+		r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	a->id = cli->args.words.v[0].p;

@@ -279,7 +279,7 @@ static int call_tool(struct call *x, struct err *e)
 {
 	_cleanup_(creel_engine_freep) struct creel_engine *c = NULL;
 	struct cli *cli = x->cli;
-	int r = session_engine(cli, &c, e);
+	int r = session_engine(cli, CREEL_HURRY, &c, e);
 
 	if (r >= 0 && cli->list_tools)
 		return list_all(cli, c, e);

@@ -39,7 +39,7 @@ int run_incident_export(struct cli *cli, struct err *e)
 	if (r >= 0)
 		r = check_output(cli, &path, e);
 	if (r >= 0)
-		r = session_engine(cli, &c, e);
+		r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (creel_incident(c, request, session, &json, &ce) < 0)

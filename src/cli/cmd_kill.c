@@ -206,7 +206,7 @@ static int end_boxes(struct cli *cli, bool recreate, struct err *e)
 	int r = check_choice(cli, e);
 
 	if (r >= 0)
-		r = session_engine(cli, &c, e);
+		r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	x.engine = c;
@@ -285,7 +285,7 @@ int run_prune(struct cli *cli, struct err *e)
 	    (cli->layers_days.has && cli->layers_days.number > 3650))
 		return err_set(e, ERR_USAGE,
 			       "--idle-hours is 0..87600, --max-age-days and --layers-days 0..3650");
-	r = session_engine(cli, &c, e);
+	r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	o.dry = cli->dry_run;

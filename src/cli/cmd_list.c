@@ -100,7 +100,7 @@ int run_list(struct cli *cli, struct err *e)
 	int r = session_filter(cli, &f, e);
 
 	if (r >= 0)
-		r = session_engine(cli, &c, e);
+		r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (creel_list(c, &f, boxes_add, &all, &ce) < 0)
@@ -173,7 +173,7 @@ int run_inspect(struct cli *cli, struct err *e)
 	int r = which_one(cli, &key, e);
 
 	if (r >= 0)
-		r = session_engine(cli, &c, e);
+		r = session_engine(cli, 0, &c, e);
 	if (r < 0)
 		return session_failed(r, e);
 	if (creel_inspect(c, key, &json, &ce) < 0) {

@@ -15,8 +15,8 @@
 DEFINE_CLEANUP(creel_engine, creel_engine_free)
 DEFINE_CLEANUP(creel_session, creel_close)
 
-/* With what the common options say. Warnings go to standard error; an error in the configuration is told there, and *e is ERR_NONE then. */
-int session_engine(struct cli *cli, struct creel_engine **ret, struct err *e);
+/* With what the common options say, and flags (enum creel_engine_flag). Warnings go to standard error; an error in the configuration is told there, and *e is ERR_NONE then. */
+int session_engine(struct cli *cli, unsigned flags, struct creel_engine **ret, struct err *e);
 /* The status to end with when that failed: errors that were told already are no error any more. */
 int session_failed(int r, const struct err *e);
 /* What --session, --agent, --scope and --all choose. */

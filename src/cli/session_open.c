@@ -63,7 +63,7 @@ static const char *const *texts(struct cli *cli, const struct arg_list *list)
 	return v;
 }
 
-int session_engine(struct cli *cli, struct creel_engine **ret, struct err *e)
+int session_engine(struct cli *cli, unsigned flags, struct creel_engine **ret, struct err *e)
 {
 	struct creel_options o = CREEL_OPTIONS_INIT;
 	struct said said = { .cli = cli };
@@ -72,7 +72,7 @@ int session_engine(struct cli *cli, struct creel_engine **ret, struct err *e)
 
 	if (r < 0)
 		return r;
-	o.flags = cli->no_default_config ? CREEL_NO_DEFAULT_CONFIG : 0;
+	o.flags = flags | (cli->no_default_config ? CREEL_NO_DEFAULT_CONFIG : 0);
 	o.config = texts(cli, &cli->config);
 	o.n_config = cli->config.n;
 	o.set = texts(cli, &cli->sets);

@@ -118,6 +118,7 @@ int creel_engine_new(const struct creel_options *given, struct creel_engine **re
 				   .home = api_str(o.home),
 				   .environ = o.environ_ ? o.environ_ : environ,
 				   .no_default_config = o.flags & CREEL_NO_DEFAULT_CONFIG,
+				   .hurry = o.flags & CREEL_HURRY,
 				   .pool = o.pool,
 				   .say = tell,
 				   .ctx = &teller };

@@ -101,6 +101,7 @@ static int load_config(struct engine *g, const struct engine_opts *o, struct err
 	g->input.home = g->facts.home;
 	g->input.cwd = g->facts.cwd;
 	g->input.no_default_file = o->no_default_config;
+	g->hurry = o->hurry;
 	g->diags.arena = &g->arena;
 	if (g->arena.failed)
 		return err_set(e, ERR_LIMIT, "out of memory");
@@ -229,6 +230,8 @@ struct engine *engine_free(struct engine *g)
 	tools_forget(&g->memory);
 	pool_done(&g->pool);
 	(void)registry_close(g->registry);
+	if (g->hurry && g->audit)
+		audit_hand_over(g->audit);
 	(void)audit_close(g->audit);
 	(void)redactor_free(g->redactor);
 	(void)secrets_free(g->secrets);

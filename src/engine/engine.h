@@ -27,6 +27,7 @@ struct engine_opts {
 	struct str state_dir, cwd, home; /* empty = as always */
 	char *const *environ;
 	bool no_default_config;
+	bool hurry; /* as CREEL_HURRY */
 	unsigned pool;
 	/* Each warning and error of the configuration. May be NULL. */
 	void (*say)(void *ctx, enum severity severity, struct str line);

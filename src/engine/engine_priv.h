@@ -38,6 +38,7 @@ struct engine {
 	struct pool pool;
 	struct engine_counts counts;
 	bool config_recorded;      /* in the log, by this engine or before it */
+	bool hurry;                /* whoever frees it does not wait for the disk */
 	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 

@@ -83,6 +83,8 @@ static int record_decision(struct trip *t, struct err *e)
 	if (r >= 0)
 		r = audit_decided(audit, t->d, str_z(t->s->digest.walls), &t->seq, e);
 	t->decided = r >= 0;
+	if (t->d->verdict != VERDICT_ALLOW || t->d->place.elevated.requested)
+		t->g->hurry = false; /* these are to survive a power cut */
 	return r < 0 ? err_wrap(e, "the decision cannot be recorded, so nothing was run") : 0;
 }
 

@@ -399,6 +399,24 @@ TEST(a_sync_is_due_after_a_record_and_not_after_a_sync)
 	assert_true(audit_sync_deadline(a) == CLOCK_NEVER);
 }
 
+TEST(a_log_that_is_new_is_waited_for_and_an_old_one_can_be_handed_over)
+{
+	SPOT(p);
+	struct audit *a = open_log(&p, 0);
+
+	put_events(a, 1);
+	audit_hand_over(a); /* its name is not on the disk: a sync is due still */
+	assert_true(audit_sync_deadline(a) != CLOCK_NEVER);
+	(void)audit_close(a);
+
+	a = open_log(&p, 0);
+	put_events(a, 1);
+	audit_hand_over(a);
+	assert_true(audit_sync_deadline(a) == CLOCK_NEVER);
+	(void)audit_close(a);
+	check_whole(&p, 2);
+}
+
 TEST(no_secret_is_in_any_record_however_it_is_written)
 {
 	SPOT(p);
