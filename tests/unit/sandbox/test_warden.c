@@ -279,9 +279,16 @@ static int mount_later(void)
 		return 2;
 	s.ready_fd = ready[1];
 	b = box_start(&s);
-	if (read(ready[0], &byte, 1) != 1 || mount("none", home_path("ws/sub"), "tmpfs", 0, NULL) < 0 ||
-	    mkdir(home_path("ws/sub/later"), 0755) < 0)
+	(void)close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		o = box_finish(&b);
+		(void)fprintf(stderr, "it never ran: %s%s: %s\n", o->what, o->failure.what,
+			      strerror(o->failure.err));
 		return 3;
+	}
+	if (mount("none", home_path("ws/sub"), "tmpfs", 0, NULL) < 0 ||
+	    mkdir(home_path("ws/sub/later"), 0755) < 0)
+		return 5;
 	o = box_finish(&b);
 	return strcmp(o->out, "looked\n") == 0 ? 0 : 4;
 }

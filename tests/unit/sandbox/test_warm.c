@@ -355,7 +355,7 @@ WITH_SERVED(deadline_asks_and_then_ends_that_call_alone)
 	id = begin(s, &c);
 	ev = hear_exit(s, id);
 	MUST(ev.reason == SERVE_TIMEOUT && ev.value == 9);
-	MUST(clock_mono_ms() - start >= 150 && clock_mono_ms() - start < 4000 && count_marked(NULL) == 0);
+	MUST(clock_mono_ms() - start >= 150 && count_marked(NULL) == 0);
 	c = shell_call("trap '' TERM; " DAEMONS "while :; do sleep 0.02; done");
 	c.deadline_ms = 100;
 	c.grace_ms = 100;
