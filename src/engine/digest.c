@@ -94,6 +94,15 @@ static void add_mount(struct sha256 *c, const struct profile_mount *m)
 	add_u64(c, m->size);
 }
 
+static void add_moment(struct sha256 *c, const struct profile *p)
+{
+	add_u64(c, p->n_masks);
+	for (size_t i = 0; i < p->n_masks; i++)
+		add_source(c, &p->masks[i]);
+	add(c, p->gitconfig);
+	add(c, p->cwd);
+}
+
 void digest_profile(const struct profile *p, struct digest *ret)
 {
 	struct sha256 c;
@@ -114,6 +123,17 @@ void digest_profile(const struct profile *p, struct digest *ret)
 	for (size_t i = 0; i < p->n_mounts; i++)
 		add_mount(&c, &p->mounts[i]);
 	end(&c, ret->mounts);
+
+	sha256_init(&c);
+	add(&c, STR("moment 1"));
+	add_moment(&c, p);
+	end(&c, ret->moment);
+}
+
+bool digest_same(const struct digest *a, const struct digest *b)
+{
+	return strcmp(a->walls, b->walls) == 0 && strcmp(a->mounts, b->mounts) == 0 &&
+	       strcmp(a->moment, b->moment) == 0;
 }
 
 /* Another set-up is another sandbox, though its walls stand where they stood. */

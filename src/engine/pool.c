@@ -2,7 +2,6 @@
 #include "engine/pool.h"
 
 #include <errno.h>
-#include <string.h>
 
 void pool_init(struct pool *p, unsigned size)
 {
@@ -15,11 +14,6 @@ void pool_done(struct pool *p)
 		(void)box_close(p->v[--p->n].box);
 }
 
-static bool same(const struct digest *a, const struct digest *b)
-{
-	return strcmp(a->walls, b->walls) == 0 && strcmp(a->mounts, b->mounts) == 0;
-}
-
 static struct box *take_at(struct pool *p, unsigned i)
 {
 	struct box *box = p->v[i].box;
@@ -28,7 +22,7 @@ static struct box *take_at(struct pool *p, unsigned i)
 	return box;
 }
 
-static bool is_there(struct box *box)
+bool pool_is_there(struct box *box)
 {
 	struct box_event ev;
 	struct err ignored = { 0 };
@@ -41,12 +35,12 @@ bool pool_take(struct pool *p, const struct digest *want, struct box **ret)
 	for (unsigned i = 0; i < p->n;) {
 		struct box *box;
 
-		if (!same(&p->v[i].digest, want)) {
+		if (!digest_same(&p->v[i].digest, want)) {
 			i++;
 			continue;
 		}
 		box = take_at(p, i);
-		if (is_there(box)) {
+		if (pool_is_there(box)) {
 			*ret = box;
 			return true;
 		}
@@ -69,6 +63,6 @@ unsigned pool_count(const struct pool *p, const struct digest *want)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < p->n; i++)
-		n += same(&p->v[i].digest, want);
+		n += digest_same(&p->v[i].digest, want);
 	return n;
 }

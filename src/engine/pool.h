@@ -26,3 +26,5 @@ bool pool_take(struct pool *p, const struct digest *want, struct box **ret);
 /* The box is the pool's from now on; false when it is full, and then it still is the caller's. */
 bool pool_put(struct pool *p, const struct digest *digest, struct box *box);
 unsigned pool_count(const struct pool *p, const struct digest *want);
+/* False when one that nobody has used yet has gone. */
+bool pool_is_there(struct box *box);

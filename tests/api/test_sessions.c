@@ -3,6 +3,8 @@
 #include "base/sanitize.h"
 #include "lab.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 BOTH_WAYS(two_sessions_see_nothing_of_each_other)
@@ -209,6 +211,30 @@ WITH_LAB(ready_sandboxes_are_used_once_and_bounded, CREEL_OWN)
 	MUST(creel_pool_fill(b, &e) == 2); /* what was used is not given back */
 	a = open_as(l, "agent:a:one", "rw");
 	MUST_SAY(sh(l, a, "ls /tmp"), "");
+	(void)creel_close(a);
+	(void)creel_close(b);
+}
+
+/* What is written through has the sockets of the host covered that are there: of one that stood ready, those that were there then. */
+WITH_LAB(a_ready_sandbox_is_not_used_when_a_socket_has_come_since, CREEL_OWN)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct creel_session *a, *b;
+	struct creel_error e;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	l->pool = 1;
+	lab_again(l, NULL);
+	a = open_as(l, "agent:a:one", "rw");
+	MUST(creel_pool_fill(a, &e) == 1);
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s/of-the-host", l->ws);
+	MUST(fd >= 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 1) == 0);
+	b = open_as(l, "agent:a:two", "rw");
+	MUST_SAY(
+		sh(l, b,
+		   "python3 -c \\\"import socket as s; print(s.socket(s.AF_UNIX).connect_ex('of-the-host') != 0)\\\""),
+		"True\n");
+	(void)close(fd);
 	(void)creel_close(a);
 	(void)creel_close(b);
 }

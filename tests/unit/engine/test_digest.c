@@ -137,6 +137,29 @@ TEST(what_belongs_to_one_call_or_one_sandbox_is_not)
 	check("upper", &p, false, false);
 }
 
+TEST(what_may_change_on_the_host_is_in_the_digest_of_the_moment)
+{
+	const struct source socket = { .path = STR("/workspace/s"), .dev = 3, .ino = 9, .is_special = true };
+	const struct profile b = base();
+	struct profile p[] = { b, b, b, b };
+	struct digest was, is;
+
+	digest_profile(&b, &was);
+	p[0].masks = &socket, p[0].n_masks = 1;
+	p[1].gitconfig = STR("[user]\n");
+	p[2].cwd = STR("/agent");
+	for (size_t i = 0; i < sizeof(p) / sizeof(p[0]); i++) {
+		digest_profile(&p[i], &is);
+		CHECK_CASE((strcmp(was.moment, is.moment) == 0) == (i == 3), "moment %zu", i);
+		CHECK_CASE(digest_same(&was, &is) == (i == 3), "all %zu", i);
+		CHECK_CASE(strcmp(was.walls, is.walls) == 0 && strcmp(was.mounts, is.mounts) == 0,
+			   "others %zu", i);
+	}
+	p[3].pids++;
+	digest_profile(&p[3], &is);
+	assert_false(digest_same(&was, &is));
+}
+
 TEST(pieces_cannot_be_moved_from_one_field_to_the_next)
 {
 	const struct str a[] = { STR("/a"), STR("bc") }, b[] = { STR("/ab"), STR("c") };
