@@ -25,6 +25,7 @@ struct callers {
 	struct tokens all; /* the file's first */
 	struct config config;
 	uint64_t list;                             /* counts them */
+	char people[SHA256_HEX];                   /* what of them counts for policy */
 	char said[sizeof(((struct err *)0)->msg)]; /* the last trouble that was logged */
 	struct token_use uses[USES_MAX];
 	size_t n_uses;
@@ -92,6 +93,39 @@ static int add_all_fixed(struct callers *c, const struct callers_opts *o, struct
 	return r;
 }
 
+static void add(struct sha256 *c, struct str s)
+{
+	uint64_t n = s.n;
+
+	sha256_add(c, (struct str){ .p = (const char *)&n, .n = sizeof(n) });
+	sha256_add(c, s);
+}
+
+/* All but when they were made and used. */
+static void hash_people(const struct tokens *all, char out[static SHA256_HEX])
+{
+	unsigned char sum[SHA256_BYTES];
+	struct sha256 c;
+
+	sha256_init(&c);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct token_entry *t = &all->v[i];
+		const uint64_t numbers[] = { t->all_pairs, t->admin, t->expires_ms, t->revoked_ms,
+					     t->n_pairs };
+
+		sha256_add(&c, (struct str){ .p = (const char *)numbers, .n = sizeof(numbers) });
+		add(&c, str_z(t->hash));
+		add(&c, t->name);
+		for (size_t j = 0; j < t->n_pairs; j++) {
+			add(&c, t->pairs[j].channel);
+			add(&c, t->pairs[j].agent);
+			add(&c, t->pairs[j].chat_id);
+		}
+	}
+	sha256_end(&c, sum);
+	hash_to_hex(sum, sizeof(sum), out);
+}
+
 /* The file's and the others in one list, so that one search finds any of them in the same time. */
 static int join(struct callers *c, struct err *e)
 {
@@ -111,6 +145,7 @@ static int join(struct callers *c, struct err *e)
 	c->arena = a;
 	a = (struct arena){ 0 };
 	c->all = all;
+	hash_people(&all, c->people);
 	c->config.tokens = tokens;
 	c->config.n_tokens = all.n;
 	return 0;
@@ -142,8 +177,10 @@ static int join_or_none(struct callers *c, struct err *e)
 	int r = join(c, e);
 
 	c->list++;
-	if (r < 0)
+	if (r < 0) {
 		c->all.n = c->config.n_tokens = 0;
+		c->people[0] = '\0';
+	}
 	return r;
 }
 
@@ -195,6 +232,11 @@ bool callers_speak_on(const struct callers *c, const struct caller *who, struct 
 		if (str_eq(t->pairs[i].channel, channel))
 			return true;
 	return t->all_pairs;
+}
+
+const char *callers_people(const struct callers *c)
+{
+	return c->people;
 }
 
 const struct config *callers_config(const struct callers *c)

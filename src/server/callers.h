@@ -41,6 +41,9 @@ bool callers_is_current(const struct callers *c, const struct caller *who);
 /* Whether the caller is bound to a pair of that channel, or to all. */
 bool callers_speak_on(const struct callers *c, const struct caller *who, struct str channel);
 
+/* A text that is the same as long as every index is that of the same token, with the same rights: when it was used last does not count. */
+const char *callers_people(const struct callers *c);
+
 /* The configuration with them in it, as decide() takes it; until the next refresh. */
 const struct config *callers_config(const struct callers *c);
 
