@@ -110,7 +110,7 @@ static void put_mount(struct buf *out, const struct mount *m)
 	buf_put(out, (struct str){ .p = flags, .n = sizeof(flags) });
 }
 
-void build_signature(const struct decision *d, struct buf *out)
+void build_walls(const struct decision *d, struct buf *out)
 {
 	const struct settings *s = &d->eff;
 	const uint64_t numbers[] = {
@@ -127,13 +127,18 @@ void build_signature(const struct decision *d, struct buf *out)
 	};
 
 	buf_put(out, (struct str){ .p = (const char *)numbers, .n = sizeof(numbers) });
-	put(out, d->place.key);
 	put(out, d->place.image);
 	put(out, d->workdir);
 	put(out, d->workspace);
 	put(out, d->limits.run_setup ? s->setup_command : (struct str){ 0 });
 	for (size_t i = 0; i < d->n_mounts; i++)
 		put_mount(out, &d->mounts[i]);
+}
+
+void build_signature(const struct decision *d, struct buf *out)
+{
+	put(out, d->place.key);
+	build_walls(d, out);
 }
 
 /* ---- starting ---- */

@@ -45,6 +45,8 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 
 /* What of a decision goes into the walls (or was run in them first), as bytes to compare: another decision with the same needs no other sandbox. */
 void build_signature(const struct decision *d, struct buf *out);
+/* The same without the key: whose it is. */
+void build_walls(const struct decision *d, struct buf *out);
 
 /* A box of this process. */
 int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);

@@ -63,7 +63,10 @@ int engine_audit_dir(struct engine *g, char *out, size_t size, struct err *e);
 /* Sandboxes that stay, since the engine was made. */
 struct engine_counts {
 	uint64_t created, reused;
-	uint64_t recovered; /* made anew, because the one before was killed */
+	uint64_t recovered;               /* made anew, because the one before was killed */
+	uint64_t pool_hits;               /* calls that found a spare */
+	uint64_t pool_misses;             /* that could have had one, and made their own */
+	uint64_t pool_made, pool_dropped; /* spares; those that nobody has used */
 };
 struct engine_counts engine_counts(const struct engine *g);
 
@@ -129,8 +132,8 @@ struct call_result {
 	enum code code; /* CALL_REFUSED: what policy said */
 	char error[32]; /* the stable word of the JSON; empty = none */
 	bool ran;       /* a program ran, and `reason` is how it ended */
-	bool of_host;   /* what the JSON says for a reason is about this host, not about what the tool saw inside */
-	bool warned;    /* it has warnings that may name files of the host */
+	bool of_host; /* what the JSON says for a reason is about this host, not about what the tool saw inside */
+	bool warned; /* it has warnings that may name files of the host */
 	enum box_reason reason;
 	enum backend_id backend;
 	const char *layers[CALL_LAYERS_MAX]; /* of the denials; literals, NULL behind the last */
@@ -141,6 +144,19 @@ int session_call(struct session *s, const struct call_opts *o, struct call_resul
 
 /* Ready sandboxes for sessions like this one; how many there are. */
 int session_pool_fill(struct session *s, struct err *e);
+
+/*
+ * Spares (serve.pool): sandboxes for one call, made for this session before its next call comes. They go with the session. Whoever serves makes them
+ * when nobody waits, and bounds how many there are.
+ */
+bool session_wants_spare(const struct session *s); /* since its last call */
+void session_want_none(struct session *s);
+int session_make_spare(struct session *s, struct err *e); /* 1: there is one more; 0: it is not needed */
+unsigned session_spares(struct session *s);               /* that there are; those that died are let go of */
+unsigned session_drop_spares(struct session *s, uint64_t before_ms); /* made before; how many went */
+uint64_t session_oldest_spare(const struct session *s); /* when it was made (monotonic); CLOCK_NEVER: none */
+/* Whether serve.max_sandboxes leaves room for so many more beside those that are kept and spare. */
+int engine_has_room(struct engine *g, uint64_t more, struct err *e);
 
 /* ---- the sandboxes that live ---- */
 

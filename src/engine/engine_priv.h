@@ -64,6 +64,23 @@ struct limits_seen {
 	uint64_t looked_ms; /* monotonic; 0 = never */
 };
 
+/* spare.c: made for this session before their call comes. */
+enum { SPARES_MAX = 4, JOB_KEY_MAX = 48 };
+struct spare_want;
+struct spare {
+	struct box *box;
+	struct digest digest;
+	char walls[SHA256_HEX]; /* of build_walls() */
+	char key[JOB_KEY_MAX];  /* in the registry */
+	bool layers;
+	uint64_t made_ms; /* monotonic */
+};
+struct spares {
+	struct spare v[SPARES_MAX];
+	unsigned n;
+	struct spare_want *want; /* NULL = none is */
+};
+
 struct session {
 	struct engine *engine;
 	struct arena arena; /* as long as the session */
@@ -95,19 +112,21 @@ struct session {
 	char key[REGISTRY_KEY_MAX + 1];
 	struct buf made_for; /* what of a decision went into its walls */
 	struct digest digest;
-	bool kept;         /* by a supervisor, and in the registry */
-	bool on_host;      /* no sandbox at all */
-	bool for_one;      /* ends with the call: scope job */
-	uint64_t own_note; /* of one that lives in this process; 0 = there is none */
-	char job_key[48];  /* then: its own in the registry; empty = it is not there */
-	bool warn;         /* its walls have changed, and it goes on for a while */
+	bool kept;                 /* by a supervisor, and in the registry */
+	bool on_host;              /* no sandbox at all */
+	bool for_one;              /* ends with the call: scope job */
+	uint64_t own_note;         /* of one that lives in this process; 0 = there is none */
+	char job_key[JOB_KEY_MAX]; /* then: its own in the registry; empty = it is not there */
+	bool warn;                 /* its walls have changed, and it goes on for a while */
 	uint64_t warn_until_ms;
 	struct limits_seen seen;
+	struct spares spares;
 };
 
 /* session.c */
 /* The sandbox of this decision in s->box: in hand, found, or made. `a` is of the call. */
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e);
+struct build_input session_build_input(const struct session *s, const struct decision *d);
 void session_let_go(struct session *s);
 void session_end(struct session *s, bool lost); /* the same after a call, which it may have lost */
 /* Where a call on the host begins. */
@@ -134,9 +153,20 @@ int session_env(const struct session *s, const struct decision *d, char *const *
 
 /* session_job.c */
 struct reg_entry session_entry(const struct session *s, const struct decision *d);
+/* The process of the box and the key that it has as a job, in entry and key. */
+int job_name(const struct box *box, struct reg_entry *entry, char key[static JOB_KEY_MAX], struct err *e);
 int job_register(struct session *s, const struct decision *d, struct err *e);
 void job_forget(struct session *s);
 void job_sweep(struct engine *g); /* layers of jobs whose warden was killed */
+
+/* spare.c */
+/* Whether such a call could have one. */
+bool spare_possible(const struct session *s, const struct decision *d);
+/* Another like the one that this call has is wanted. */
+void spare_want(struct session *s, const struct request *r, const struct decision *d);
+/* True with s->box, which is what `b` would be. */
+bool spare_take(struct session *s, const struct decision *d, const struct build *b);
+void spares_done(struct session *s);
 
 /* session_own.c */
 void own_note(struct session *s, const struct decision *d);

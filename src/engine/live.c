@@ -71,9 +71,10 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 
 	*ret = (struct live_info){ .entry = entry };
 	*ret_box = NULL;
-	if ((entry->scope == SCOPE_JOB || entry->owner) && entry->state == REG_READY) {
+	if ((entry->scope == SCOPE_JOB || entry->owner) &&
+	    (entry->state == REG_READY || entry->state == REG_SPARE)) {
 		ret->alive = reg_proc_alive(&entry->supervisor) == REG_ALIVE;
-		ret->running = ret->alive && entry->scope == SCOPE_JOB;
+		ret->running = ret->alive && entry->scope == SCOPE_JOB && entry->state == REG_READY;
 		/* Of another pid namespace the number is somebody else's here. */
 		ret->memory_bytes = ret->alive ? live_memory((pid_t)entry->supervisor.pid) : 0;
 		ret->memory_summed = ret->memory_bytes > 0;

@@ -156,6 +156,24 @@ int registry_list(struct registry *r, const struct reg_filter *f, struct arena *
 	return 0;
 }
 
+static int do_count(struct registry *r, void *ctx, struct err *e)
+{
+	REG_STMT(st);
+	int code = reg_prepare(r, "SELECT count(*) FROM sandboxes WHERE scope != 'job' OR state = 'spare'",
+			       &st, e);
+
+	if (code == 0)
+		code = reg_step(r, st, e);
+	if (code > 0)
+		*(uint64_t *)ctx = reg_u64(st, 0);
+	return code < 0 ? code : 0;
+}
+
+int registry_count_kept(struct registry *r, uint64_t *ret, struct err *e)
+{
+	return reg_run(r, false, do_count, ret, e);
+}
+
 /* ---- changing one ---- */
 
 struct change {

@@ -50,7 +50,7 @@ enum reg_alive reg_proc_alive(const struct reg_proc *p); /* a zombie is gone */
 
 /* ---- sandboxes ---- */
 
-enum reg_state { REG_LOST = 0, REG_STARTING, REG_READY, REG_STOPPING, REG_STATE_COUNT_ };
+enum reg_state { REG_LOST = 0, REG_STARTING, REG_READY, REG_STOPPING, REG_SPARE, REG_STATE_COUNT_ };
 extern const struct enum_name reg_state_names[];
 
 struct reg_entry {
@@ -99,6 +99,9 @@ int registry_find(struct registry *r, struct str key, struct arena *a, struct re
 /* Last used first. */
 int registry_list(struct registry *r, const struct reg_filter *f, struct arena *a, struct reg_entry **ret,
 		  size_t *ret_n, struct err *e);
+
+/* How many there are but for jobs; spares, which are to be jobs, count. */
+int registry_count_kept(struct registry *r, uint64_t *ret, struct err *e);
 
 /*
  * `only`: nothing happens unless this is its supervisor, so that nobody removes what another has just put there; NULL = whoever's it

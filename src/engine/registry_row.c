@@ -8,7 +8,8 @@
 
 /* clang-format off */
 const struct enum_name reg_state_names[] = {
-	{ "lost", REG_LOST }, { "starting", REG_STARTING }, { "ready", REG_READY }, { "stopping", REG_STOPPING }, { NULL, 0 },
+	{ "lost", REG_LOST }, { "starting", REG_STARTING }, { "ready", REG_READY }, { "stopping", REG_STOPPING }, { "spare", REG_SPARE },
+	{ NULL, 0 },
 };
 
 const struct col reg_cols[] = {

@@ -245,6 +245,7 @@ static int run_in_place(struct trip *t)
 		return trip_error(t, e->kind == ERR_DENIED ? NULL
 				     : t->s->setup.failed  ? "setup_failed"
 							   : "sandbox_unavailable");
+	spare_want(t->s, &t->request, t->d);
 	if (way >= 0 && way_open(way, t->s, t->d, t->out.request_id, t->a, e) < 0)
 		return trip_error(t, "egress_unavailable");
 	if (t->o->allowed)

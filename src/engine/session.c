@@ -170,6 +170,7 @@ struct session *session_close(struct session *s)
 	if (!s)
 		return NULL;
 	session_let_go(s);
+	spares_done(s);
 	buf_done(&s->made_for);
 	for (size_t i = 0; i < s->env.n; i++)
 		if (s->env.v[i].n) {
@@ -282,7 +283,8 @@ static int own_sandbox(struct session *s, const struct decision *d, struct build
 {
 	int warden, r = 0;
 
-	if (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box)) {
+	if (!spare_take(s, d, b) &&
+	    (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box))) {
 		r = engine_warden(s->engine, &warden, e);
 		if (r >= 0)
 			r = build_own(b, warden, &s->box, e);
@@ -294,16 +296,21 @@ static int own_sandbox(struct session *s, const struct decision *d, struct build
 	return r;
 }
 
+struct build_input session_build_input(const struct session *s, const struct decision *d)
+{
+	return (struct build_input){ .decision = d,
+				     .facts = &s->who.facts,
+				     .state = &s->engine->state,
+				     .image = s->image,
+				     .parent = s->cgroup_parent,
+				     .local = is_local_via(s->who.via),
+				     .passing = d->place.scope == SCOPE_JOB };
+}
+
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e)
 {
 	_cleanup_buf_ struct buf want = { 0 };
-	struct build_input in = { .decision = d,
-				  .facts = &s->who.facts,
-				  .state = &s->engine->state,
-				  .image = s->image,
-				  .parent = s->cgroup_parent,
-				  .local = is_local_via(s->who.via),
-				  .passing = d->place.scope == SCOPE_JOB };
+	const struct build_input in = session_build_input(s, d);
 	struct diags diags = { .arena = a };
 	char room[2048];
 	struct build *b;

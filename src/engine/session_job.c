@@ -30,6 +30,16 @@ struct reg_entry session_entry(const struct session *s, const struct decision *d
 				   .used_ms = now };
 }
 
+int job_name(const struct box *box, struct reg_entry *entry, char key[static JOB_KEY_MAX], struct err *e)
+{
+	int r = reg_proc_of(native_pid(box), &entry->supervisor, e);
+
+	(void)snprintf(key, JOB_KEY_MAX, "job:%llu-%llu", (unsigned long long)entry->supervisor.pid,
+		       (unsigned long long)entry->supervisor.start);
+	entry->key = str_z(key);
+	return r;
+}
+
 int job_register(struct session *s, const struct decision *d, struct err *e)
 {
 	struct reg_entry entry = session_entry(s, d);
@@ -38,10 +48,7 @@ int job_register(struct session *s, const struct decision *d, struct err *e)
 
 	entry.calls = 1;
 	if (r >= 0)
-		r = reg_proc_of(native_pid(s->box), &entry.supervisor, e);
-	(void)snprintf(s->job_key, sizeof(s->job_key), "job:%llu-%llu",
-		       (unsigned long long)entry.supervisor.pid, (unsigned long long)entry.supervisor.start);
-	entry.key = str_z(s->job_key);
+		r = job_name(s->box, &entry, s->job_key, e);
 	if (r >= 0)
 		r = registry_put(reg, &entry, e);
 	if (r < 0) {

@@ -33,6 +33,7 @@ static const char *const label_route[] = {
 static const char *const label_status[] = {
 	"200", "201", "204", "400", "401", "403", "404", "405", "408", "411", "413", "415", "421", "422", "429", "431", "500", "501", "502", "503", "504", "other", NULL };
 static const char *const label_lease[] = { "created", "reused", "recovered", "other", NULL };
+static const char *const label_pool[] = { "hit", "miss", "made", "dropped", "other", NULL };
 static const char *const label_direction[] = { "in", "out", "other", NULL };
 static const char *const label_queue[] = { "waiting", "running", "other", NULL };
 static const char *const label_reason[] = { "auth", "rate", "quota", "queue", "size", "draining", "runner", "tls", "other", NULL };
@@ -48,6 +49,7 @@ static const struct {
 	[LABEL_ROUTE]     = { "route", label_route },
 	[LABEL_STATUS]    = { "status", label_status },
 	[LABEL_LEASE]     = { "event", label_lease },
+	[LABEL_POOL]      = { "event", label_pool },
 	[LABEL_DIRECTION] = { "direction", label_direction },
 	[LABEL_QUEUE]     = { "state", label_queue },
 	[LABEL_REASON]    = { "reason", label_reason },
@@ -63,7 +65,8 @@ static const struct row {
 	[METRIC_CALL_SECONDS]     = { "creel_call_duration_seconds", "How long calls took, from the request to the result.", METRICS_RUNNER, TYPE_HISTOGRAM, { LABEL_TOOL } },
 	[METRIC_DENIALS]          = { "creel_denials_total", "What was refused in calls, by the layer that refused it.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_LAYER } },
 	[METRIC_SANDBOXES]        = { "creel_sandboxes", "Sandboxes that are kept now.", METRICS_RUNNER, TYPE_GAUGE, { 0 } },
-	[METRIC_POOL]             = { "creel_pool_ready", "Sandboxes that are ready for the next session.", METRICS_RUNNER, TYPE_GAUGE, { 0 } },
+	[METRIC_POOL]             = { "creel_pool_ready", "Sandboxes that were made before the call comes that will use them.", METRICS_RUNNER, TYPE_GAUGE, { 0 } },
+	[METRIC_POOL_EVENTS]      = { "creel_pool_total", "Calls that found a sandbox ready (hit) or could have and made their own (miss); ready ones that were made, and that ended unused.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_POOL } },
 	[METRIC_LEASES]           = { "creel_leases_total", "Sandboxes that stay: made, used again, made anew after one was lost.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_LEASE } },
 	[METRIC_RUNNER_REQUESTS]  = { "creel_runner_requests_total", "Requests that the runner answered.", METRICS_RUNNER, TYPE_COUNTER, { LABEL_ROUTE, LABEL_STATUS } },
 	[METRIC_RUNNER_QUEUE]     = { "creel_runner_queue", "Connections and calls of the runner.", METRICS_RUNNER, TYPE_GAUGE, { LABEL_QUEUE } },

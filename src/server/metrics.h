@@ -27,6 +27,7 @@ enum metric_label {
 	LABEL_ROUTE,     /* of HTTP: a name from the list, never a path */
 	LABEL_STATUS,    /* 200, 400 … */
 	LABEL_LEASE,     /* created reused recovered */
+	LABEL_POOL,      /* hit miss made dropped */
 	LABEL_DIRECTION, /* in out */
 	LABEL_QUEUE,     /* waiting running */
 	LABEL_REASON,    /* why a call was not taken */
@@ -40,6 +41,7 @@ enum metric {
 	METRIC_DENIALS,          /* layer */
 	METRIC_SANDBOXES,        /* gauge: live */
 	METRIC_POOL,             /* gauge: ready sandboxes */
+	METRIC_POOL_EVENTS,      /* pool */
 	METRIC_LEASES,           /* lease: sandboxes that stay */
 	METRIC_RUNNER_REQUESTS,  /* route status */
 	METRIC_RUNNER_QUEUE,     /* queue; gauge */

@@ -5,6 +5,8 @@
  */
 #include "server/runner/runner.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -111,4 +113,64 @@ int cache_session(struct cache *c, struct engine *g, const struct request *who, 
 	}
 	*at = (struct entry){ .session = *ret, .name = name, .used = ++c->uses };
 	return 0;
+}
+
+/* ---- spares ---- */
+
+unsigned cache_spares(struct cache *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		n += c->v[i].session ? session_spares(c->v[i].session) : 0;
+	return n;
+}
+
+unsigned cache_drop_spares(struct cache *c, uint64_t before_ms)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		n += c->v[i].session ? session_drop_spares(c->v[i].session, before_ms) : 0;
+	return n;
+}
+
+uint64_t cache_oldest_spare(const struct cache *c)
+{
+	uint64_t oldest = CLOCK_NEVER;
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		if (c->v[i].session && session_oldest_spare(c->v[i].session) < oldest)
+			oldest = session_oldest_spare(c->v[i].session);
+	return oldest;
+}
+
+/* The session that was used last of those that want one. */
+static struct session *who_wants(const struct cache *c)
+{
+	const struct entry *found = NULL;
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++)
+		if (c->v[i].session && session_wants_spare(c->v[i].session) &&
+		    (!found || found->used < c->v[i].used))
+			found = &c->v[i];
+	return found ? found->session : NULL;
+}
+
+bool cache_wants_spare(const struct cache *c)
+{
+	return who_wants(c) != NULL;
+}
+
+int cache_make_spare(struct cache *c, struct err *e)
+{
+	struct session *s = who_wants(c);
+
+	return s ? session_make_spare(s, e) : 0;
+}
+
+void cache_want_none(struct cache *c)
+{
+	for (struct session *s; (s = who_wants(c));)
+		session_want_none(s);
 }

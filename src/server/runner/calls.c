@@ -54,19 +54,31 @@ static const char *verdict_of(const struct call_result *r)
 	return words[r->status];
 }
 
-static void count_leases(struct worker *w)
+/* What the engine has counted since. */
+void worker_count(struct worker *w)
 {
-	static const char *const words[] = { "created", "reused", "recovered" };
-	struct engine_counts now = engine_counts(w->runner->engine);
-	const uint64_t more[] = { now.created - w->counted.created, now.reused - w->counted.reused,
-				  now.recovered - w->counted.recovered };
+	const struct engine_counts now = engine_counts(w->runner->engine), *old = &w->counted;
+	const struct {
+		enum metric metric;
+		enum metric_label label;
+		const char *word;
+		uint64_t more;
+	} rows[] = {
+		{ METRIC_LEASES, LABEL_LEASE, "created", now.created - old->created },
+		{ METRIC_LEASES, LABEL_LEASE, "reused", now.reused - old->reused },
+		{ METRIC_LEASES, LABEL_LEASE, "recovered", now.recovered - old->recovered },
+		{ METRIC_POOL_EVENTS, LABEL_POOL, "hit", now.pool_hits - old->pool_hits },
+		{ METRIC_POOL_EVENTS, LABEL_POOL, "miss", now.pool_misses - old->pool_misses },
+		{ METRIC_POOL_EVENTS, LABEL_POOL, "made", now.pool_made - old->pool_made },
+		{ METRIC_POOL_EVENTS, LABEL_POOL, "dropped", now.pool_dropped - old->pool_dropped },
+	};
 
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
-		if (more[i])
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].more)
 			metrics_add(w->runner->metrics,
-				    (struct metric_at){ METRIC_LEASES,
-							metrics_word(LABEL_LEASE, str_z(words[i])) },
-				    more[i]);
+				    (struct metric_at){ rows[i].metric,
+							metrics_word(rows[i].label, str_z(rows[i].word)) },
+				    rows[i].more);
 	w->counted = now;
 }
 
@@ -87,7 +99,7 @@ static void count_call(struct worker *w, struct str tool, const struct call_resu
 			1);
 	if (r->ran && r->reason == BOX_CANCELLED)
 		metrics_add(m, (struct metric_at){ .metric = METRIC_RUNNER_CANCELLED }, 1);
-	count_leases(w);
+	spares_changed(w);
 }
 
 /* ---- output as it comes ---- */

@@ -184,6 +184,7 @@ void answer_events(struct visit *v)
 	f.tail = tail;
 	if (visit_begin(v, TYPE_EVENTS) < 0)
 		return;
+	spares_drop(v->worker); /* nobody looks after them meanwhile */
 	worker_state(v->worker, SLOT_EVENTS);
 	follow(&f);
 }

@@ -43,8 +43,7 @@ void answer_tools(struct visit *v)
 
 static int count_one(void *ctx, const struct live_info *info)
 {
-	(void)info;
-	++*(uint64_t *)ctx;
+	*(uint64_t *)ctx += info->entry->state != REG_SPARE;
 	return 0;
 }
 
@@ -88,6 +87,7 @@ static void look_around(struct runner *r)
 		waiting += s->state == SLOT_TAKEN;
 		running += __atomic_load_n(&s->in_call, __ATOMIC_RELAXED);
 	}
+	metrics_set(r->metrics, (struct metric_at){ .metric = METRIC_POOL }, spares_ready(r));
 	metrics_set(r->metrics, (struct metric_at){ .metric = METRIC_RUNNER_MEMORY }, bytes);
 	metrics_set(r->metrics,
 		    (struct metric_at){ METRIC_RUNNER_QUEUE, metrics_word(LABEL_QUEUE, STR("waiting")) },
@@ -202,6 +202,8 @@ static int list_one(void *ctx, const struct live_info *info)
 	const struct visit *v = l->v;
 	bool mine = caller_sees(v, e->session);
 
+	if (e->state == REG_SPARE) /* no session's yet */
+		return 0;
 	if (l->want.n && !str_eq(l->want, e->key) && !str_eq(l->want, e->session))
 		return 0;
 	if (l->ends && !v->caller.all_pairs && !v->caller.admin)

@@ -40,6 +40,8 @@ struct slot {
 	int32_t pid;
 	uint32_t door, state;
 	uint32_t in_call;  /* 1: a call runs; goes with the slot when its worker is killed */
+	uint32_t spares;   /* that it has, or is about to have; the same */
+	uint32_t ready;    /* that it has */
 	uint64_t since_ms; /* in this state */
 };
 
@@ -87,19 +89,32 @@ struct worker {
 	struct loop *loop;
 	struct http_server *server;
 	struct callers *callers;
+	char people[SHA256_HEX]; /* of callers_people(), that the cache knows */
 	struct cache *cache;
 	struct loop_id accepting[DOOR_SOCKETS_MAX];
 	bool listens, stopping;
 	int conn;   /* the server's; negative = none */
 	int hangup; /* epoll on it: readable when the client has gone */
 	struct engine_counts counted;
+	uint64_t spares_looked_ms, spares_due_ms;
 	struct visit *visit; /* what is being asked; NULL = nothing */
 };
 
 /* In a child. Does not return. */
 _Noreturn void worker_run(struct runner *r, struct slot *slot);
 void worker_state(struct worker *w, enum slot_state state);
+void worker_count(struct worker *w);       /* calls.c */
 void worker_take_tokens(struct worker *w); /* after a refresh of the callers that has found something new */
+
+/* ---- spares.c: sandboxes that are made before their call comes ---- */
+
+unsigned spares_ready(const struct runner *r); /* of all workers */
+uint64_t spares_due(
+	const struct worker *w);       /* when spares_look() has something to make; CLOCK_NEVER: nothing */
+void spares_look(struct worker *w);    /* whenever nobody is here */
+void spares_rest(struct worker *w);    /* somebody was just answered */
+void spares_changed(struct worker *w); /* a call has taken one perhaps, or its session went */
+void spares_drop(struct worker *w);    /* all of this worker's */
 
 /* ---- visit.c: one request and its answer ---- */
 
@@ -155,6 +170,14 @@ int cache_session(struct cache *c, struct engine *g, const struct request *who, 
 		  struct err *e);
 /* It is not to be used again. */
 void cache_drop(struct cache *c, struct session *s);
+/* Spares of all of them. */
+unsigned cache_spares(struct cache *c);                          /* that live */
+unsigned cache_drop_spares(struct cache *c, uint64_t before_ms); /* made before; how many */
+uint64_t cache_oldest_spare(const struct cache *c);              /* when it was made; CLOCK_NEVER: none */
+bool cache_wants_spare(const struct cache *c);
+void cache_want_none(struct cache *c);
+/* For the session that was used last of those that want one. 1: made. */
+int cache_make_spare(struct cache *c, struct err *e);
 
 /* ---- the routes ---- */
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -27,12 +28,20 @@ void worker_state(struct worker *w, enum slot_state state)
 		(void)!write(w->runner->news, &one, sizeof(one));
 }
 
-/* The list is a new one: what was known by a place in the old one is not known any more. */
+/*
+ * The list is a new one: what was known by a place in the old one is not known any more, unless nothing has changed in it but when somebody was here last,
+ * which is noted every minute.
+ */
 void worker_take_tokens(struct worker *w)
 {
 	const struct config *c = callers_config(w->callers);
+	const char *people = callers_people(w->callers);
 
-	cache_clear(w->cache);
+	if (strcmp(people, w->people) != 0 || !people[0]) {
+		cache_clear(w->cache);
+		spares_changed(w);
+		(void)snprintf(w->people, sizeof(w->people), "%s", people);
+	}
 	engine_set_tokens(w->runner->engine, c->tokens, c->n_tokens);
 }
 
@@ -133,6 +142,7 @@ static void on_stop(struct loop *l, void *ctx)
 	if (w->stopping)
 		return;
 	w->stopping = true;
+	spares_drop(w); /* none of them is in use, whatever call may run just now */
 	worker_state(w, SLOT_GOING);
 	stop_accepting(w);
 	http_server_drain(w->server, w->runner->drain_ms, on_drained, w);
@@ -188,8 +198,10 @@ static int serve(struct worker *w, struct err *e)
 	for (;;) {
 		int r = start_accepting(w);
 
+		uint64_t due = spares_due(w), tick = clock_deadline(TICK_MS);
+
 		if (r >= 0)
-			r = loop_step(w->loop, clock_deadline(TICK_MS));
+			r = loop_step(w->loop, due < tick ? due : tick);
 		if (r < 0)
 			return err_sys(e, -r, "event loop");
 		if (w->visit && w->visit->whole && !w->visit->gone) {
@@ -197,12 +209,14 @@ static int serve(struct worker *w, struct err *e)
 			visit_serve(w->visit);
 			w->visit = visit_free(w->visit);
 			worker_state(w, SLOT_TAKEN);
+			spares_rest(w);
 		}
 		after_connection(w);
 		if (w->stopping && w->conn < 0)
 			return 0;
 		note_uses(w, clock_unix_ms());
 		engine_tick(w->runner->engine);
+		spares_look(w);
 		/* Whoever has lost its parent takes nothing more. */
 		if (getppid() != w->runner->parent)
 			on_stop(w->loop, w);
