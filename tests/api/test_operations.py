@@ -190,7 +190,8 @@ def test_the_metrics_have_every_family_of_all_services(user):
     assert family(text, "creel_calls_total", tool="exec", verdict="failed", backend="native") == 1
     assert family(text, "creel_calls_total", tool="shell_exec", verdict="refused", backend="none") == 1
     assert family(text, "creel_call_duration_seconds_count", tool="exec") == 2 and family(text, "creel_guard_request_duration_seconds_count", route="calls") == 2
-    assert family(text, "creel_sandboxes") == 1 and family(text, "creel_pool_ready") == 0
+    assert family(text, "creel_sandboxes") == 1 and family(text, "creel_pool_ready") in (0, 1)
+    assert family(text, "creel_pool_total", event="miss") == 1
     assert family(text, "creel_leases_total", event="created") == 1
     assert family(text, "creel_denials_total", layer="policy") == 1
     assert family(text, "creel_egress_bytes_total", direction="in") > 30 and family(text, "creel_egress_bytes_total", direction="out") > 30

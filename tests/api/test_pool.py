@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pool of the runner (serve.pool): a job finds its sandbox made, and nobody but the chat that it was made for ever does."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+
+import pytest
+
+from guard_lab import CODER, HELLO
+from runner_lab import as_users, make_lab, wait_for
+from services_lab import Services, children, running
+
+JOBS = [("file_write", {"path": "a.txt", "content": "one"}), ("file_read", {"path": "a.txt"}), ("file_read", {"path": "missing"}),
+        ("shell_exec", {"cmd": ["python3", "-c", "import os,sys; print(open('a.txt').read(), sorted(os.environ), os.getcwd(), os.listdir('/tmp'), os.getuid()); sys.exit(3)"]})]
+
+
+def numbers(text):
+    found = dict.fromkeys(("ready", "hit", "miss", "made", "dropped"), 0)
+    found.update({m[1]: int(m[2]) for m in re.finditer(r'^creel_pool_total\{event="(\w+)"\} (\d+)$', text, re.M)})
+    found["ready"] = int(re.search(r"^creel_pool_ready (\d+)$", text, re.M)[1])
+    return found
+
+
+class Pool:
+    """A runner, and one connection to it that stays, as the guard's do."""
+
+    def __init__(self, user, serve=None, **config):
+        optional = {} if user == "root" else {"walls": {"optional": ["limits"]}}
+        self.lab = make_lab(user, serve=serve or {}, **optional, **config)
+        self.c = self.lab.connect()
+
+    def run(self, tool, args, pair=CODER, token="all"):
+        body = {"agent": pair[0], "scope": {"type": "telegram", "chat_id": pair[1]}, "tool": tool, "args": args}
+        self.c.send("POST", "/run", self.lab.fields(token), body)
+        return self.c.answer()
+
+    def numbers(self):
+        return numbers(self.lab.ask("GET", "/metrics", token=None).body.decode())
+
+    def ready(self, n):
+        return wait_for(f"{n} are ready", lambda: (now := self.numbers())["ready"] == n and now)
+
+    def settled(self):
+        """Every call so far has been followed by a spare."""
+        return wait_for("the next is made", lambda: (now := self.numbers())["made"] == now["hit"] + now["miss"] and now)
+
+    def job(self, *a, **who):
+        got = self.run(*a, **who)
+        self.settled()
+        return got
+
+    def spares(self):
+        return [x for x in json.loads(self.lab.creel("list", "--json"))["sandboxes"] if x["state"] == "spare"]
+
+    def python(self, code, **who):
+        return self.run("shell_exec", {"cmd": ["python3", "-c", code]}, **who)
+
+
+@contextlib.contextmanager
+def pool(user, serve=None, **config):
+    p = Pool(user, serve, **config)
+    try:
+        yield p
+    finally:
+        p.c.close()
+        p.lab.done()
+
+
+def lives(pid):
+    with contextlib.suppress(OSError):
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    return False
+
+
+def kill(*pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    wait_for("they are dead", lambda: not any(map(lives, pids)))
+
+
+def of_itself(answer):
+    """What of an answer is the job's: not its id, and not how long it took."""
+    return answer.status, {k: v for k, v in answer.json.items() if k not in ("request_id", "duration_ms", "usage")}
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_the_second_job_of_a_chat_comes_from_the_pool_and_is_what_it_would_be_without(user):
+    said = {}
+    for size in (0, 4):
+        with pool(user, {"pool": size}) as p:
+            for tool, args in JOBS:
+                first = p.run(tool, args)
+                assert first.status == 200
+                before = p.settled()
+                second = p.run(tool, args)
+                after = p.numbers()
+                assert of_itself(first) == of_itself(second)
+                assert said.setdefault(json.dumps([tool, args]), of_itself(second)) == of_itself(second)
+                assert (after["hit"] - before["hit"], after["miss"]) == ((1, before["miss"]) if size else (0, 0))
+                p.settled()
+            if size:
+                assert p.numbers()["ready"] == len(p.spares()) == 2, "one that writes, and one that does not"
+            else:
+                assert p.numbers() == dict.fromkeys(("ready", "hit", "miss", "made", "dropped"), 0) and not p.spares()
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_a_spare_is_for_the_chat_and_the_token_that_it_was_made_for(user):
+    look = "import os,json; print(json.dumps([sorted(os.listdir('.')), sorted(os.listdir('/tmp')), dict(os.environ)]))"
+    with pool(user) as p:
+        p.run("file_write", {"path": "of-coder", "content": "secret of coder"})
+        p.settled()
+        p.run("file_write", {"path": "of-hello", "content": "x"}, HELLO)
+        p.settled()
+        p.python(look)
+        before = p.settled()
+        assert before["ready"] == 3
+        theirs = p.python(look, pair=HELLO)
+        p.settled()
+        assert json.loads(theirs.json["stdout"])[0] == ["of-hello"]
+        assert p.numbers()["hit"] == before["hit"], "another chat's is not taken"
+        p.python(look, token="coder")
+        p.settled()
+        assert p.numbers()["hit"] == before["hit"], "nor that of another token for the same chat"
+        mine = p.python(look)
+        assert json.loads(mine.json["stdout"])[0] == ["of-coder"] and p.numbers()["hit"] == before["hit"] + 1
+        env = [json.loads(x.json["stdout"])[2] for x in (mine, theirs)]
+        assert env[0].keys() == env[1].keys() and CODER[1] not in str(env[1]) and HELLO[1] not in str(env[0])
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_nothing_of_one_job_is_in_the_sandbox_of_the_next(user):
+    leave = "import os,time; print(os.listdir('/tmp')); open('/tmp/left','w').write('x'); os.fork() or time.sleep(600)"
+    with pool(user) as p:
+        for i in range(3):
+            assert p.python(leave).json["stdout"] == "[]\n"
+            assert p.ready(1)["hit"] == i
+
+
+def test_a_spare_has_no_secret_and_no_descriptor_of_the_runner():
+    with pool(as_users()[0], env={"set": {"API_KEY": "${API_KEY}"}, "secret_scope": "both"}) as p:
+        p.run("file_read", {"path": "x"})
+        p.ready(1)
+        for x in p.spares():
+            for pid in (x["supervisor"], *children(x["supervisor"])):
+                proc = pathlib.Path(f"/proc/{pid}")
+                text = (proc / "environ").read_bytes() + (proc / "cmdline").read_bytes()
+                assert p.lab.token.encode() not in text and b"TOOL_RUNNER_TOKEN" not in text and b"creel_" not in text
+                held = [os.readlink(f) for f in (proc / "fd").iterdir()]
+                assert not [h for h in held if "registry" in h or "audit" in h or "tokens" in h or "secrets" in h], held
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_a_spare_sees_the_workspace_as_it_is_when_the_job_comes(user):
+    with pool(user) as p:
+        space = p.lab.space()
+        p.run("file_read", {"path": "a"})
+        p.ready(1)
+        (space / "a").write_text("new")
+        (space / "d").mkdir()
+        (space / "d/b").write_text("below")
+        assert p.run("file_read", {"path": "a"}).json["stdout"] == "new" and p.ready(1)["hit"] == 1
+        (space / "a").write_text("newer")
+        (space / "d/b").unlink()
+        assert p.run("file_read", {"path": "a"}).json["stdout"] == "newer" and p.ready(1)["hit"] == 2
+        assert not p.run("file_read", {"path": "d/b"}).json["ok"] and p.ready(1)["hit"] == 3
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_what_changed_on_the_host_since_it_was_made_makes_a_spare_useless(user):
+    with pool(user) as p:
+        space = p.lab.space()
+        write = ("file_write", {"path": "a", "content": "x"})
+        p.job(*write)
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(space / "of-the-host"))  # a new sandbox that may write covers it
+        listening.listen()
+        assert p.job(*write).json["ok"] and p.numbers()["hit"] == 0
+        assert p.job(*write).json["ok"] and p.numbers()["hit"] == 1, "the next has it covered"
+        listening.close()
+        (space / "of-the-host").unlink()
+        assert p.job(*write).json["ok"]
+        before = p.numbers()["hit"]
+        shutil.move(space, space.parent / "away")
+        assert p.job(*write).json["ok"] and (space / "a").exists()
+        assert p.numbers()["hit"] == before, "the workspace is another directory"
+        assert p.job(*write).json["ok"] and p.numbers()["hit"] == before + 1
+        p.ready(1)  # those that are of no use have ended
+        assert len(p.spares()) == 1
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_a_spare_that_was_killed_is_not_given_out(user):
+    with pool(user) as p:
+        p.job("file_write", {"path": "x", "content": "y"})
+        for inner in (False, True):
+            p.job("file_read", {"path": "x"})
+            before = p.ready(2)
+            one = max(p.spares(), key=lambda x: x["created_ms"])
+            kill(max(children(one["supervisor"])) if inner else one["supervisor"])
+            p.ready(1)
+            wait_for("it is not listed any more", lambda old=one: old["key"] not in [x["key"] for x in p.spares()])
+            assert p.job("file_read", {"path": "x"}).json["stdout"] == "y" and p.numbers()["hit"] == before["hit"]
+            # At once, with nobody having looked meanwhile.
+            one = max(p.spares(), key=lambda x: x["created_ms"])
+            kill(one["supervisor"])
+            assert p.job("file_read", {"path": "x"}).json["stdout"] == "y" and p.numbers()["hit"] == before["hit"]
+            kill(max(p.spares(), key=lambda x: x["created_ms"])["supervisor"])
+            p.ready(1)
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_there_are_never_more_than_serve_pool_and_the_oldest_goes(user):
+    with pool(user, {"pool": 2}) as p:
+        for pair in (CODER, HELLO):
+            for tool in ("file_read", "file_write"):
+                p.run(tool, {"path": "x", "content": "y"} if tool == "file_write" else {"path": "x"}, pair)
+                wait_for("it is made", lambda: p.numbers()["made"] >= p.numbers()["miss"])
+                assert p.numbers()["ready"] <= 2 and len(p.spares()) <= 2
+        before = p.ready(2)
+        assert before["dropped"] == 2
+        p.run("file_read", {"path": "x"})
+        assert p.numbers()["hit"] == before["hit"], "the first chat's have made room"
+
+
+def test_a_spare_that_nobody_uses_ends():
+    with pool(as_users()[0], {"pool_idle_s": 1}) as p:
+        p.run("file_read", {"path": "x"})
+        pids = [x["supervisor"] for x in wait_for("it is made", p.spares)]
+        p.ready(0)
+        assert not p.spares() and not any(map(lives, pids))
+        assert p.numbers()["dropped"] == 1
+
+
+def test_spares_are_among_the_sandboxes_that_may_live_and_make_room_for_sessions():
+    def session(p, name):
+        return p.lab.ask("POST", "/v1/calls", {"session": f"agent:g-coder:{name}", "tool": "exec", "args": {"command": "true"}})
+
+    with pool(as_users()[0], {"max_sandboxes": 2}, mode={"when": "all"}) as p:
+        p.job("file_read", {"path": "x"})
+        p.job("file_write", {"path": "x", "content": "y"})
+        p.run("file_read", {"path": "x"}, HELLO)
+        wait_for("two, and no third", lambda: (now := p.numbers())["miss"] == 3 and now["ready"] == now["made"] == 2)
+        assert [session(p, n).status for n in ("a", "b", "c")] == [200, 200, 503], "nobody is refused for a spare"
+        p.ready(0)
+        p.run("file_read", {"path": "x"})
+        p.run("file_read", {"path": "x"})
+        assert p.numbers()["made"] == 2 and not p.spares()
+
+
+def test_a_token_that_was_revoked_takes_its_spares_along():
+    with pool(as_users()[0]) as p:
+        p.run("file_read", {"path": "x"}, token="coder")
+        p.settled()
+        p.run("file_write", {"path": "x", "content": "y"}, token="coder")
+        pids = [x["supervisor"] for x in wait_for("both are made", lambda: len(p.spares()) == 2 and p.spares())]
+        p.lab.creel("token", "revoke", "coder")
+        p.ready(0)
+        assert not p.spares() and not any(map(lives, pids))
+        assert p.run("file_read", {"path": "x"}, token="coder").status == 401
+
+
+def test_who_is_told_to_end_ends_its_spares_first():
+    p = Pool(as_users()[0])
+    try:
+        p.run("file_read", {"path": "x"})
+        pids = [x["supervisor"] for x in wait_for("it is made", p.spares)]
+        assert p.lab.stop() == 0
+        assert not any(map(lives, pids)) and not p.spares()
+    finally:
+        p.lab.done()
+
+
+@pytest.mark.parametrize("user", as_users())
+@pytest.mark.parametrize("who", ["the runner", "its worker", "all"])
+def test_kill_9_leaves_nothing_of_a_spare(user, who):
+    p = Pool(user)
+    try:
+        p.run("file_read", {"path": "x"})
+        p.settled()
+        p.run("file_write", {"path": "x", "content": "y"})
+        spares = wait_for("both are made", lambda: len(p.spares()) == 2 and p.spares())
+        below = [pid for x in spares for pid in (x["supervisor"], *children(x["supervisor"]))]
+        groups = [pathlib.Path("/sys/fs/cgroup") / line.split(":", 2)[2].lstrip("/") for pid in below
+                  for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::") and "creel" in line]
+        workers = p.lab.workers()
+        for pid in {"the runner": [p.lab.process.pid], "its worker": workers, "all": [p.lab.process.pid, *workers]}[who]:
+            os.kill(pid, signal.SIGKILL)
+        wait_for("they have gone", lambda: not any(map(lives, below)))
+        assert not p.spares(), "and whoever looks sees that"
+        wait_for("their groups, too", lambda: not [g for g in groups if g.exists()])
+        assert not list((p.lab.state / "live").glob("*"))
+        if who == "its worker":
+            p.ready(0)
+    finally:
+        p.lab.done()
+
+
+# ---- behind the guard ----
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_a_reload_and_a_changed_allowlist_begin_with_an_empty_pool(user):
+    s = Services(user, options=["-e", "serve.pool=3"])
+
+    def now():
+        return numbers(s.ask("GET", "/metrics").body.decode())
+
+    def spare():
+        return [x["supervisor"] for x in json.loads(s.creel("list", "--json"))["sandboxes"] if x["state"] == "spare"]
+
+    with running(s):
+        for change in ("SIGHUP", "allowlist", "end"):
+            for _ in range(2):
+                assert s.run("file_read", {"path": "x"}).status == 200
+                wait_for("one is ready", lambda: now()["ready"] == 1)
+            assert now()["hit"] == 1, "the guard's connection stays"
+            [old] = spare()
+            before = s.service("creel-runner")
+            if change == "SIGHUP":
+                s.p.send_signal(signal.SIGHUP)
+            elif change == "allowlist":
+                s.pairs(CODER)
+            else:
+                continue
+            wait_for("another runner", lambda b=before: s.service("creel-runner") not in (None, b))
+            wait_for("the spare has ended", lambda o=old: not lives(o))
+            wait_for("and is counted no more", lambda: now() == dict.fromkeys(("ready", "hit", "miss", "made", "dropped"), 0))
+            if change == "allowlist":
+                assert s.run("file_read", {"path": "x"}, HELLO).status == 403
+        assert s.stop() == 0
