@@ -28,6 +28,7 @@ struct native {
 	struct cgroup cgroup;
 	struct events later;
 	struct str workdir; /* behind the struct */
+	struct str begun;   /* the plan, behind that, until the walls stand; empty = they do */
 	struct asked asked;
 	struct {
 		char program[128], cwd[128];
@@ -408,21 +409,45 @@ static int start(struct native *n, const struct native_spec *spec, struct err *e
 		r = sandbox_open_warden(&own, e);
 		warden = own;
 	}
-	if (r >= 0)
-		r = warm_start(warden, spec->plan, &n->cgroup, &n->warm, e);
-	if (r >= 0)
-		r = warm_ready(&n->warm, e);
+	return r < 0 ? r : warm_start(warden, spec->plan, &n->cgroup, &n->warm, e);
+}
+
+static int stand(struct native *n, struct str plan, bool wait, struct err *e)
+{
+	int r = warm_ready_now(&n->warm, wait, e);
+
 	if (r < 0)
 		return r;
-	native_walls(&n->warm.ready, spec->plan, &n->cgroup, &n->walls);
+	native_walls(&n->warm.ready, plan, &n->cgroup, &n->walls);
 	r = events_init(&n->later, warm_fd(&n->warm));
 	return r < 0 ? err_sys(e, -r, "wait for a sandbox") : 0;
 }
 
-int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
+int native_stands(struct box *b, bool wait, struct err *e)
+{
+	struct native *n = native_of(b);
+	int r = n->begun.n ? stand(n, n->begun, wait, e) : 0;
+
+	if (r >= 0)
+		n->begun.n = 0;
+	return r >= 0 ? 1 : r == -EAGAIN ? 0 : r;
+}
+
+static struct str keep_behind(char **at, struct str s)
+{
+	struct str kept = { .p = *at, .n = s.n };
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return kept;
+}
+
+static int open_box(const struct native_spec *spec, bool wait, struct box **ret, struct err *e)
 {
 	struct cgroup cgroup = spec->cgroup ? *spec->cgroup : CGROUP_EMPTY;
-	struct native *n = calloc(1, sizeof(*n) + spec->workdir.n + 1);
+	struct native *n = calloc(1, sizeof(*n) + spec->workdir.n + (wait ? 0 : spec->plan.n) + 1);
+	char *behind;
 	int r;
 
 	if (spec->cgroup)
@@ -437,14 +462,27 @@ int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
 	n->later = EVENTS_NONE;
 	n->clerk_fd = spec->clerk_fd;
 	n->own_clerk_fd = FD_NONE;
-	if (spec->workdir.n)
-		memcpy(n + 1, spec->workdir.p, spec->workdir.n);
-	n->workdir = (struct str){ .p = (const char *)(n + 1), .n = spec->workdir.n };
+	behind = (char *)(n + 1);
+	n->workdir = keep_behind(&behind, spec->workdir);
+	if (!wait)
+		n->begun = keep_behind(&behind, spec->plan);
 	r = start(n, spec, e);
+	if (r >= 0 && wait)
+		r = stand(n, spec->plan, true, e);
 	if (r < 0) {
 		native_close(&n->box);
 		return r;
 	}
 	*ret = &n->box;
 	return 0;
+}
+
+int native_open(const struct native_spec *spec, struct box **ret, struct err *e)
+{
+	return open_box(spec, true, ret, e);
+}
+
+int native_begin(const struct native_spec *spec, struct box **ret, struct err *e)
+{
+	return open_box(spec, false, ret, e);
 }

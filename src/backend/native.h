@@ -21,6 +21,10 @@ struct native_spec {
 
 /* Waits until the walls stand. An error names the wall that does not. */
 int native_open(const struct native_spec *spec, struct box **ret, struct err *e);
+/* The same without waiting: until native_stands() has said so, it can be asked for nothing but its pid, and closed. */
+int native_begin(const struct native_spec *spec, struct box **ret, struct err *e);
+/* 1: its walls stand. 0: not yet (only without `wait`). */
+int native_stands(struct box *b, bool wait, struct err *e);
 
 /* One more clerk in it (backend/clerk.h), for whoever is given the socket; nothing is told of its call, which can be cancelled. */
 int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e);

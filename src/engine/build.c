@@ -172,7 +172,7 @@ static int explain_busy(const struct build *b, int r, struct err *e)
 		       STR_ARG(b->in.decision->place.key));
 }
 
-int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e)
+static int own(struct build *b, int warden_fd, bool wait, struct box **ret, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	struct cgroup cgroup = CGROUP_EMPTY;
@@ -184,7 +184,17 @@ int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e)
 	if (r < 0)
 		return r;
 	spec.plan = buf_str(&plan);
-	return explain_busy(b, native_open(&spec, ret, e), e);
+	return explain_busy(b, wait ? native_open(&spec, ret, e) : native_begin(&spec, ret, e), e);
+}
+
+int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e)
+{
+	return own(b, warden_fd, true, ret, e);
+}
+
+int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e)
+{
+	return own(b, warden_fd, false, ret, e);
 }
 
 int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, struct err *e)

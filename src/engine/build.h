@@ -51,6 +51,9 @@ void build_walls(const struct decision *d, struct buf *out);
 /* A box of this process. */
 int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);
 
+/* The same without waiting for its walls: native_stands() of backend/native.h. */
+int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e);
+
 struct build_kept {
 	struct str dir;  /* of the session */
 	uint64_t idle_s; /* 0 = never */

@@ -151,8 +151,10 @@ int session_pool_fill(struct session *s, struct err *e);
  */
 bool session_wants_spare(const struct session *s); /* since its last call */
 void session_want_none(struct session *s);
-int session_make_spare(struct session *s, struct err *e); /* 1: there is one more; 0: it is not needed */
-unsigned session_spares(struct session *s);               /* that there are; those that died are let go of */
+/* Begins to: 1: one more is being made, and nobody waits for it; 0: none is needed. */
+int session_make_spare(struct session *s, struct err *e);
+/* How many there are, and how many of them are ready; those that died are let go of. */
+unsigned session_spares(struct session *s, unsigned *ret_ready);
 unsigned session_drop_spares(struct session *s, uint64_t before_ms); /* made before; how many went */
 uint64_t session_oldest_spare(const struct session *s); /* when it was made (monotonic); CLOCK_NEVER: none */
 /* Whether serve.max_sandboxes leaves room for so many more beside those that are kept and spare. */

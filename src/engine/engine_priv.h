@@ -73,7 +73,8 @@ struct spare {
 	char walls[SHA256_HEX]; /* of build_walls() */
 	char key[JOB_KEY_MAX];  /* in the registry */
 	bool layers;
-	uint64_t made_ms; /* monotonic */
+	bool stands;      /* its walls do; until then it is being made */
+	uint64_t made_ms; /* monotonic: when that began */
 };
 struct spares {
 	struct spare v[SPARES_MAX];

@@ -10,6 +10,7 @@
  */
 #include "engine/engine_priv.h"
 
+#include "backend/native.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -133,13 +134,32 @@ static void let_go(struct session *s, struct spare x, bool lost)
 		job_sweep(s->engine);
 }
 
-unsigned session_spares(struct session *s)
+/* 1: it can be used. 0: it is still being made. */
+static int look_at(struct session *s, struct spare *x, bool wait)
 {
-	for (unsigned i = 0; i < s->spares.n;)
-		if (pool_is_there(s->spares.v[i].box))
+	struct err ignored = { 0 };
+	int r;
+
+	if (x->stands)
+		return pool_is_there(x->box) ? 1 : -1;
+	r = native_stands(x->box, wait, &ignored);
+	x->stands = r > 0;
+	s->engine->counts.pool_made += x->stands;
+	return r;
+}
+
+unsigned session_spares(struct session *s, unsigned *ret_ready)
+{
+	*ret_ready = 0;
+	for (unsigned i = 0; i < s->spares.n;) {
+		int r = look_at(s, &s->spares.v[i], false);
+
+		*ret_ready += r > 0;
+		if (r >= 0)
 			i++;
 		else
 			let_go(s, remove_at(s, i), true);
+	}
 	return s->spares.n;
 }
 
@@ -205,7 +225,7 @@ bool spare_take(struct session *s, const struct decision *d, const struct build 
 			continue;
 		}
 		x = remove_at(s, i);
-		if (!pool_is_there(x.box)) {
+		if (look_at(s, &x, true) <= 0) {
 			let_go(s, x, true);
 			continue;
 		}
@@ -266,14 +286,13 @@ static int make(struct session *s, const struct decision *d, struct build *b, st
 	if (s->spares.n == SPARES_MAX)
 		(void)session_drop_spares(s, session_oldest_spare(s) + 1);
 	if (r >= 0)
-		r = build_own(b, warden, &x.box, e);
+		r = build_begin(b, warden, &x.box, e);
 	if (r >= 0)
 		r = enter(s, d, &x, e);
 	if (r < 0) {
 		(void)box_close(x.box);
 		return r;
 	}
-	s->engine->counts.pool_made++;
 	x.made_ms = clock_mono_ms();
 	s->spares.v[s->spares.n++] = x;
 	return 1;

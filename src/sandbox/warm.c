@@ -105,10 +105,15 @@ bool warm_ended(const struct warm *w)
 
 int warm_ready(struct warm *w, struct err *e)
 {
+	return warm_ready_now(w, true, e);
+}
+
+int warm_ready_now(struct warm *w, bool wait, struct err *e)
+{
 	struct warm_event ev;
 
 	for (;;) {
-		int r = warm_next(w, true, &ev, e);
+		int r = warm_next(w, wait, &ev, e);
 
 		if (r < 0)
 			return r;

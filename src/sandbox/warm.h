@@ -53,6 +53,8 @@ struct warm_event {
 int warm_start(int warden_fd, struct str plan, const struct cgroup *cgroup, struct warm *ret, struct err *e);
 /* Waits for MSG_READY. */
 int warm_ready(struct warm *w, struct err *e);
+/* The same; -EAGAIN when it has not come yet (only without `wait`). */
+int warm_ready_now(struct warm *w, bool wait, struct err *e);
 /* Ends it with everything in it, and waits until that is so. */
 void warm_done(struct warm *w);
 #define _cleanup_warm_ _cleanup_(warm_done)

@@ -117,12 +117,16 @@ int cache_session(struct cache *c, struct engine *g, const struct request *who, 
 
 /* ---- spares ---- */
 
-unsigned cache_spares(struct cache *c)
+unsigned cache_spares(struct cache *c, unsigned *ret_ready)
 {
-	unsigned n = 0;
+	unsigned n = 0, ready;
 
+	*ret_ready = 0;
 	for (unsigned i = 0; i < SESSIONS_MAX; i++)
-		n += c->v[i].session ? session_spares(c->v[i].session) : 0;
+		if (c->v[i].session) {
+			n += session_spares(c->v[i].session, &ready);
+			*ret_ready += ready;
+		}
 	return n;
 }
 

@@ -40,7 +40,7 @@ struct slot {
 	int32_t pid;
 	uint32_t door, state;
 	uint32_t in_call;  /* 1: a call runs; goes with the slot when its worker is killed */
-	uint32_t spares;   /* that it has, or is about to have; the same */
+	uint32_t spares;   /* that it has, or makes; the same */
 	uint32_t ready;    /* that it has */
 	uint64_t since_ms; /* in this state */
 };
@@ -97,6 +97,7 @@ struct worker {
 	int hangup; /* epoll on it: readable when the client has gone */
 	struct engine_counts counted;
 	uint64_t spares_looked_ms, spares_due_ms;
+	bool spares_making;  /* one is under way */
 	struct visit *visit; /* what is being asked; NULL = nothing */
 };
 
@@ -171,7 +172,7 @@ int cache_session(struct cache *c, struct engine *g, const struct request *who, 
 /* It is not to be used again. */
 void cache_drop(struct cache *c, struct session *s);
 /* Spares of all of them. */
-unsigned cache_spares(struct cache *c);                          /* that live */
+unsigned cache_spares(struct cache *c, unsigned *ret_ready);     /* that live or are being made; the first */
 unsigned cache_drop_spares(struct cache *c, uint64_t before_ms); /* made before; how many */
 uint64_t cache_oldest_spare(const struct cache *c);              /* when it was made; CLOCK_NEVER: none */
 bool cache_wants_spare(const struct cache *c);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The next request is often close behind the answer, and should find nobody at work. */
-enum { QUIET_MS = 3, BUSY_MS = 20, LOOK_MS = 1000 };
+enum { QUIET_MS = 3, MAKING_MS = 2, BUSY_MS = 20, LOOK_MS = 1000 };
 
 static const struct settings *settings(const struct worker *w)
 {
@@ -43,7 +43,7 @@ unsigned spares_ready(const struct runner *r)
 /* Said first, and counted then: of two who do that at once rather none gets the last place than both. */
 static bool reserve(struct worker *w)
 {
-	unsigned n = cache_spares(w->cache);
+	unsigned ready, n = cache_spares(w->cache, &ready);
 
 	__atomic_store_n(&w->slot->spares, n + 1, __ATOMIC_SEQ_CST);
 	if (held(w->runner) <= settings(w)->serve_pool)
@@ -66,10 +66,11 @@ static bool is_busy(const struct runner *r)
 
 void spares_changed(struct worker *w)
 {
-	unsigned n = cache_spares(w->cache);
+	unsigned ready, n = cache_spares(w->cache, &ready);
 
 	__atomic_store_n(&w->slot->spares, n, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&w->slot->ready, n, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->slot->ready, ready, __ATOMIC_RELAXED);
+	w->spares_making = n > ready;
 	worker_count(w);
 }
 
@@ -92,10 +93,10 @@ static void look_after(struct worker *w)
 	struct err ignored = { 0 };
 
 	w->spares_looked_ms = now;
-	if (cache_spares(w->cache) && callers_refresh(w->callers) > 0)
+	if (w->slot->spares && callers_refresh(w->callers) > 0)
 		worker_take_tokens(w);
 	drop(w, now > idle_ms ? now - idle_ms : 0);
-	if (cache_spares(w->cache) && engine_has_room(w->runner->engine, 0, &ignored) == 0)
+	if (w->slot->spares && engine_has_room(w->runner->engine, 0, &ignored) == 0)
 		drop(w, CLOCK_NEVER);
 }
 
@@ -131,7 +132,11 @@ static void make_one(struct worker *w)
 
 uint64_t spares_due(const struct worker *w)
 {
-	return w->visit || w->stopping || !cache_wants_spare(w->cache) ? CLOCK_NEVER : w->spares_due_ms;
+	if (w->visit || w->stopping)
+		return CLOCK_NEVER;
+	if (w->spares_making)
+		return clock_deadline(MAKING_MS);
+	return cache_wants_spare(w->cache) ? w->spares_due_ms : CLOCK_NEVER;
 }
 
 void spares_rest(struct worker *w)
@@ -147,7 +152,9 @@ void spares_look(struct worker *w)
 		return;
 	if (now >= w->spares_looked_ms + LOOK_MS)
 		look_after(w);
-	if (now < spares_due(w))
+	if (w->spares_making) /* one after the other */
+		spares_changed(w);
+	if (w->spares_making || !cache_wants_spare(w->cache) || now < w->spares_due_ms)
 		return;
 	if (is_busy(w->runner))
 		w->spares_due_ms = now + BUSY_MS;
