@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call over HTTP, through the guard, the runner, the engine and a keeper, beside the same call by libcreel and the program alone. Then how many
+ * A call over HTTP, through the guard, the runner, the engine and a keeper, beside the same call by libcreel and the program alone; and a job of POST /run, which
+ * has a sandbox of its own, with the runner's pool and without. Then how many
  * of each fit into a second with several clients, what idle listeners to events take, and whether half-open clients slow the others down.
  */
 #include <creel/creel.h>
@@ -19,15 +20,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CLIENTS_MAX = SERVICE_CHATS, SHORT_MS = 2000 };
+enum { CLIENTS_MAX = SERVICE_CHATS, SHORT_MS = 2000, PAUSE_US = 30000 };
 
 static struct bench bench = { .creel = BENCH_CREEL, .warden = BENCH_WARDEN, .payload = BENCH_PAYLOAD };
-static struct service service = { .creel = BENCH_CREEL, .creeld = BENCH_CREELD };
+static struct service service = {
+	.creel = BENCH_CREEL, .creeld = BENCH_CREELD, .name = "served", .set = "serve.pool=4"
+};
+static struct service without = {
+	.creel = BENCH_CREEL, .creeld = BENCH_CREELD, .name = "without", .set = "serve.pool=0"
+};
 static const char *const payload[] = { "./payload", NULL };
 static struct creel_engine *creel;
 static struct creel_session *kept;
 static int connection = -1;
 static char *call_text, *health_text;
+
+/* A chat's jobs, over a connection of their own. */
+struct jobs {
+	struct service *service;
+	int connection;
+	char *text;
+};
+static struct jobs pooled = { .service = &service }, unpooled = { .service = &without };
 
 /* ---- one at a time ---- */
 
@@ -58,15 +72,33 @@ static double http_once(const struct way *w)
 	return took;
 }
 
+/* Whoever sends jobs thinks between them. */
+static double job_once(const struct way *w)
+{
+	const struct jobs *j = w->with;
+	double start, took;
+	const char *answer;
+
+	(void)usleep(PAUSE_US);
+	start = measure_now_us();
+	answer = service_ask(j->connection, j->text);
+	took = measure_now_us() - start;
+	if (!strstr(answer, "\"ok\":true"))
+		measure_fail("job: %.400s", answer);
+	return took;
+}
+
 static struct way table[] = {
 	{ "spawn", "the program alone, on the host", way_spawn, payload },
 	{ "library", "a call of it through libcreel, into a sandbox that a keeper holds", library_once,
 	  "{\"command\":[\"./payload\"]}" },
 	{ "http", "the same by POST /v1/calls", http_once, &call_text },
 	{ "health", "GET /health", http_once, &health_text },
+	{ "job", "POST /run that reads a small file, from the pool", job_once, &pooled },
+	{ "job-new", "the same with serve.pool 0: its sandbox is made for it", job_once, &unpooled },
 };
 static const struct ways ways = { table, sizeof(table) / sizeof(table[0]) };
-static const struct goal goals[] = { { "http", "library", 0.5, 2 } };
+static const struct goal goals[] = { { "http", "library", 0.5, 2 }, { "job", "job-new", 0.5, 1 } };
 
 static char *call_of(const char *chat)
 {
@@ -78,6 +110,35 @@ static char *call_of(const char *chat)
 		"\"args\":{\"command\":[\"./payload\"]}}",
 		chat);
 	return service_request(&service, "/v1/calls", body);
+}
+
+static char *job_of(const struct service *s, const char *tool, const char *args)
+{
+	char body[512];
+
+	(void)snprintf(
+		body, sizeof(body),
+		"{\"agent\":\"bench\",\"scope\":{\"type\":\"telegram\",\"chat_id\":\"one\"},\"tool\":\"%s\",\"args\":%s}",
+		tool, args);
+	return service_request(s, "/run", body);
+}
+
+static void jobs_open(struct jobs *j)
+{
+	char *write_text =
+		job_of(j->service, "file_write", "{\"path\":\"a.txt\",\"content\":\"some text\\n\"}");
+
+	j->connection = service_connect(j->service);
+	if (!strstr(service_ask(j->connection, write_text), "\"ok\":true"))
+		measure_fail("a job cannot write");
+	free(write_text);
+	j->text = job_of(j->service, "file_read", "{\"path\":\"a.txt\"}");
+}
+
+static void jobs_close(struct jobs *j)
+{
+	(void)close(j->connection);
+	free(j->text);
 }
 
 /* ---- many at once ---- */
@@ -275,6 +336,9 @@ static void open_place(void)
 	if (creel_engine_new(&o, &creel, &e) < 0 || creel_open(creel, &so, &kept, &e) < 0)
 		measure_fail("%s", e.message);
 	service_open(&service, bench.dir, bench.workspace);
+	service_open(&without, bench.dir, bench.workspace);
+	jobs_open(&pooled);
+	jobs_open(&unpooled);
 	connection = service_connect(&service);
 	call_text = call_of("one");
 	health_text = service_request(&service, "/health", NULL);
@@ -289,6 +353,9 @@ static void close_place(void)
 	kept = creel_close(kept);
 	(void)creel_kill(creel, &all, NULL, NULL, NULL);
 	creel = creel_engine_free(creel);
+	jobs_close(&pooled);
+	jobs_close(&unpooled);
+	service_close(&without);
 	service_close(&service);
 	bench_close(&bench);
 }

@@ -147,16 +147,17 @@ static void write_config(const char *path)
 
 void service_open(struct service *s, const char *dir, const char *workspace)
 {
-	char guard[64], path[160], config[160];
+	char guard[64], path[160], config[160], set[64];
 
 	(void)snprintf(s->home, sizeof(s->home), "%s", dir);
-	(void)snprintf(s->state, sizeof(s->state), "%s/served", dir);
-	(void)snprintf(config, sizeof(config), "%s/serve.json5", dir);
+	(void)snprintf(s->state, sizeof(s->state), "%s/%s", dir, s->name);
+	(void)snprintf(config, sizeof(config), "%s/%s.json5", dir, s->name);
 	write_config(config);
 	take_token(s);
 	s->port = free_port();
 	(void)snprintf(s->address, sizeof(s->address), "127.0.0.1:%u", s->port);
 	(void)snprintf(guard, sizeof(guard), "serve.guard=%s", s->address);
+	(void)snprintf(set, sizeof(set), "%s", s->set);
 	(void)snprintf(path, sizeof(path), "mounts.workspace.path=%s", workspace);
 	{
 		char *const argv[] = { (char *)(uintptr_t)s->creeld,
@@ -177,6 +178,10 @@ void service_open(struct service *s, const char *dir, const char *workspace)
 				       (char[]){ "mode.when=all" },
 				       (char[]){ "-e" },
 				       (char[]){ "serve.rate=0" },
+				       (char[]){ "-e" },
+				       (char[]){ "walls.optional=limits" }, /* /run names limits */
+				       (char[]){ "-e" },
+				       set,
 				       NULL };
 
 		s->parent = start(s, argv, -1);

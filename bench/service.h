@@ -11,6 +11,8 @@ enum { SERVICE_CHATS = 64 };
 
 struct service {
 	const char *creel, *creeld;
+	const char *name; /* of its state directory, among others of one measurement */
+	const char *set;  /* key=value for it alone */
 	char address[32]; /* 127.0.0.1:PORT */
 	uint16_t port;
 	char token[128]; /* for all pairs, and admin */
