@@ -178,7 +178,8 @@ static int own(struct build *b, int warden_fd, bool wait, struct box **ret, stru
 	struct cgroup cgroup = CGROUP_EMPTY;
 	struct native_spec spec = { .cgroup = &cgroup,
 				    .workdir = b->in.decision->workdir,
-				    .warden_fd = warden_fd };
+				    .warden_fd = warden_fd,
+				    .clerk_fd = b->clerk_fd };
 	int r = make_plan(b, &cgroup, &plan, e);
 
 	if (r < 0)

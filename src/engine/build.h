@@ -26,6 +26,7 @@ struct build {
 	struct profile profile;
 	struct digest digest;
 	struct cgroup_limits limits;
+	int clerk_fd; /* borrowed for as long as a box of this process lives; 0 or negative = found as always */
 	char private_dir[4096]; /* empty = it has no layers */
 };
 

@@ -30,6 +30,7 @@ struct engine {
 	struct audit *audit;       /* NULL = not opened yet */
 	struct registry *registry; /* the same */
 	int warden_fd;             /* the same */
+	int clerk_fd;              /* of sandboxes that this process has; negative = each finds its own */
 	int own_dir;               /* the same; then `self` is this process */
 	struct reg_proc self;
 	uint64_t own_count; /* notes of sandboxes of our own, so far */

@@ -286,6 +286,7 @@ static int own_sandbox(struct session *s, const struct decision *d, struct build
 	if (!spare_take(s, d, b) &&
 	    (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box))) {
 		r = engine_warden(s->engine, &warden, e);
+		b->clerk_fd = s->engine->clerk_fd;
 		if (r >= 0)
 			r = build_own(b, warden, &s->box, e);
 	}

@@ -10,6 +10,7 @@
  */
 #include "engine/engine_priv.h"
 
+#include "backend/clerk.h"
 #include "backend/native.h"
 #include "base/clock.h"
 
@@ -276,6 +277,7 @@ int engine_has_room(struct engine *g, uint64_t more, struct err *e)
 static int make(struct session *s, const struct decision *d, struct build *b, struct err *e)
 {
 	struct spare x = { .digest = b->digest, .layers = b->private_dir[0] };
+	struct err ignored = { 0 };
 	int warden, r = engine_warden(s->engine, &warden, e);
 
 	if (!hash_walls(d, x.walls))
@@ -285,6 +287,10 @@ static int make(struct session *s, const struct decision *d, struct build *b, st
 			return 0;
 	if (s->spares.n == SPARES_MAX)
 		(void)session_drop_spares(s, session_oldest_spare(s) + 1);
+	/* Its copy is made once; a call whose clerk cannot be had says so itself. */
+	if (r >= 0 && s->engine->clerk_fd < 0)
+		(void)clerk_open_program(&s->engine->clerk_fd, &ignored);
+	b->clerk_fd = s->engine->clerk_fd;
 	if (r >= 0)
 		r = build_begin(b, warden, &x.box, e);
 	if (r >= 0)
