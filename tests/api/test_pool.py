@@ -231,10 +231,8 @@ def test_there_are_never_more_than_serve_pool_and_the_oldest_goes(user):
 def test_a_spare_that_nobody_uses_ends():
     with pool(as_users()[0], {"pool_idle_s": 1}) as p:
         p.run("file_read", {"path": "x"})
-        pids = [x["supervisor"] for x in wait_for("it is made", p.spares)]
-        p.ready(0)
-        assert not p.spares() and not any(map(lives, pids))
-        assert p.numbers()["dropped"] == 1
+        wait_for("it was made, and has ended", lambda: (now := p.numbers())["made"] == now["dropped"] == 1 and now["ready"] == 0)
+        assert not p.spares() and "creel-warden" not in children(p.lab.process.pid).values()
 
 
 def test_spares_are_among_the_sandboxes_that_may_live_and_make_room_for_sessions():
@@ -284,7 +282,9 @@ def test_kill_9_leaves_nothing_of_a_spare(user, who):
         p.run("file_read", {"path": "x"})
         p.settled()
         p.run("file_write", {"path": "x", "content": "y"})
-        spares = wait_for("both are made", lambda: len(p.spares()) == 2 and p.spares())
+        p.ready(2)
+        spares = p.spares()
+        assert len(spares) == 2
         below = [pid for x in spares for pid in (x["supervisor"], *children(x["supervisor"]))]
         groups = [pathlib.Path("/sys/fs/cgroup") / line.split(":", 2)[2].lstrip("/") for pid in below
                   for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::") and "creel" in line]
