@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import time
 
 import pytest
 
@@ -301,6 +302,17 @@ def test_kill_9_leaves_nothing_of_a_spare(user, who):
         p.lab.done()
 
 
+@pytest.mark.parametrize("user", as_users())
+def test_jobs_that_come_while_a_spare_is_made_are_what_they_would_be(user):
+    with pool(user, {"pool": 2}) as p:
+        for i in range(60):
+            tool, args, want = [("file_write", {"path": "n", "content": str(i)}, "OK"), ("file_read", {"path": "n"}, str(i - 1))][i % 2]
+            assert p.run(tool, args, (CODER, HELLO)[i % 4 // 2]).json["stdout"] == want
+            time.sleep(i % 7 / 500)  # before it begins, while it is made, and after
+        now = p.numbers()
+        assert now["hit"] + now["miss"] == 60 and now["hit"] > 0
+
+
 # ---- behind the guard ----
 
 
@@ -333,4 +345,15 @@ def test_a_reload_and_a_changed_allowlist_begin_with_an_empty_pool(user):
             wait_for("and is counted no more", lambda: now() == dict.fromkeys(("ready", "hit", "miss", "made", "dropped"), 0))
             if change == "allowlist":
                 assert s.run("file_read", {"path": "x"}, HELLO).status == 403
+        assert s.stop() == 0
+
+
+def test_the_guard_comes_back_to_the_worker_that_has_the_spare():
+    s = Services(as_users()[0])
+    with running(s):
+        assert s.run("file_read", {"path": "x"}).status == 200
+        time.sleep(21)  # longer than connections wait that nobody needs, and than it takes to notice
+        assert numbers(s.ask("GET", "/metrics").body.decode())["ready"] == 1
+        assert s.run("file_read", {"path": "x"}).status == 200
+        assert numbers(s.ask("GET", "/metrics").body.decode())["hit"] == 1
         assert s.stop() == 0

@@ -8,6 +8,7 @@
 enum {
 	CONNECTIONS_MAX = 10000,
 	IDLE_LINK_MS = 10000,
+	LAST_LINK_MS = 240000, /* the runner ends one that waits for longer than 300 seconds */
 	HEALTH_MAX = 16384,
 	FIELDS_MAX = 64,
 };
@@ -94,7 +95,8 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 	const struct link_opts link = { .address = o->runner,
 					.token = o->runner_token,
 					.max_idle = (unsigned)o->config->base.serve_max_calls,
-					.idle_ms = IDLE_LINK_MS };
+					.idle_ms = IDLE_LINK_MS,
+					.last_ms = LAST_LINK_MS };
 	_cleanup_(guard_freep) struct guard *g = calloc(1, sizeof(*g));
 
 	if (!g)

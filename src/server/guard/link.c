@@ -119,7 +119,9 @@ static void on_sweep(struct loop *loop, void *ctx)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->n_idle; i++) {
-		if (now - l->idle[i]->idle_ms < l->o.idle_ms && http_client_is_ready(l->idle[i]->client))
+		uint64_t ms = i + 1 == l->n_idle ? l->o.last_ms : l->o.idle_ms;
+
+		if (now - l->idle[i]->idle_ms < ms && http_client_is_ready(l->idle[i]->client))
 			l->idle[kept++] = l->idle[i];
 		else
 			drop(l->idle[i]);
