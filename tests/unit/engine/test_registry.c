@@ -180,6 +180,33 @@ TEST(a_list_is_of_the_session_agent_scope_or_state_that_was_asked_for)
 	assert_int_equal(n, 0);
 }
 
+TEST(jobs_are_not_counted_as_kept_and_spares_are)
+{
+	static const struct {
+		const char *key;
+		enum scope scope;
+		enum reg_state state;
+		uint64_t kept;
+	} rows[] = { { "a", SCOPE_SESSION, REG_READY, 1 }, { "b", SCOPE_JOB, REG_READY, 1 },
+		     { "c", SCOPE_JOB, REG_SPARE, 2 },     { "d", SCOPE_SHARED, REG_STARTING, 3 },
+		     { "c", SCOPE_JOB, REG_READY, 2 },     { "e", SCOPE_LEASE, REG_LOST, 3 } };
+	SPOT(p);
+	REGISTRY(r, &p);
+	uint64_t n = 99;
+
+	OK(registry_count_kept(r, &n, e));
+	assert_int_equal(n, 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct reg_entry en = entry(rows[i].key);
+
+		en.scope = rows[i].scope;
+		en.state = rows[i].state;
+		put(r, &en);
+		OK(registry_count_kept(r, &n, e));
+		CHECK_CASE(n == rows[i].kept, "%s: %ju", rows[i].key, (uintmax_t)n);
+	}
+}
+
 TEST(calls_are_counted_in_memory_and_written_later)
 {
 	SPOT(p);
