@@ -16,7 +16,7 @@ struct link_opts {
 	struct str token; /* the runner's; kept, and wiped in the end */
 	unsigned max_idle; /* connections that are kept */
 	uint64_t idle_ms;  /* for how long */
-	uint64_t last_ms;  /* and the one that was used last: its worker may have something ready for whoever used it */
+	uint64_t last_ms;  /* and the one used last, whose worker may have something ready */
 };
 int link_new(struct loop *loop, const struct link_opts *o, struct link **ret, struct err *e);
 struct link *link_free(struct link *l); /* after its errands */
