@@ -90,6 +90,26 @@ void answer_continue(struct http_exchange *c)
 	buf_puts(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
+void answer_early(struct http_exchange *c, char byte)
+{
+	begin_waiting(c);
+	buf_putc(&c->out, byte);
+}
+
+/* What was sent early is not sent again. */
+static void leave_out_told(struct http_exchange *c, size_t at)
+{
+	if (c->told == 0)
+		return;
+	memmove(c->out.p + at, c->out.p + at + c->told, c->out.n - at - c->told);
+	c->out.n -= c->told;
+}
+
+static bool is_events(const struct http_answer_field *f)
+{
+	return str_eq_nocase(f->name, STR("Content-Type")) && str_starts(f->value, STR("text/event-stream"));
+}
+
 static bool has_no_body(const struct http_exchange *c, unsigned status)
 {
 	return c->head.method == HTTP_HEAD || status < 200 || status == 204 || status == 304;
@@ -100,10 +120,12 @@ static int write_head(struct http_exchange *c, unsigned status, const struct htt
 		      size_t n_fields, uint64_t length)
 {
 	struct http_writer w;
+	size_t at;
 	int r;
 
 	compact(c);
 	begin_waiting(c);
+	at = c->out.n;
 	/* A body that was not read, or cannot be told from the next request, ends the connection. */
 	c->keep = c->keep && c->body_done;
 	c->no_body = has_no_body(c, status);
@@ -111,8 +133,10 @@ static int write_head(struct http_exchange *c, unsigned status, const struct htt
 	if (length == UINT64_MAX && !c->chunked && !c->no_body)
 		c->keep = false;
 	http_write_status(&w, &c->out, status);
-	for (size_t i = 0; i < n_fields; i++)
+	for (size_t i = 0; i < n_fields; i++) {
 		http_write_field(&w, fields[i].name, fields[i].value);
+		c->live = c->live || is_events(&fields[i]);
+	}
 	if (c->chunked && !c->no_body)
 		http_write_chunked(&w);
 	else if (length != UINT64_MAX && status >= 200 && status != 204)
@@ -125,6 +149,8 @@ static int write_head(struct http_exchange *c, unsigned status, const struct htt
 	/* A head that did not fit has been taken out again. */
 	if (r == -ENOSPC)
 		c->out.failed = false;
+	if (r == 0)
+		leave_out_told(c, at);
 	return r;
 }
 
@@ -250,12 +276,14 @@ int http_answer_upgrade(struct http_exchange *x, unsigned status, const struct h
 			size_t n_fields)
 {
 	struct http_writer w;
+	size_t at;
 	int r;
 
 	assert(x->phase == CONN_EXCHANGE && x->answer == ANSWER_NONE && x->body_done);
 	conn_enter(x);
 	compact(x);
 	begin_waiting(x);
+	at = x->out.n;
 	http_write_status(&w, &x->out, status);
 	for (size_t i = 0; i < n_fields; i++)
 		http_write_field(&w, fields[i].name, fields[i].value);
@@ -263,6 +291,7 @@ int http_answer_upgrade(struct http_exchange *x, unsigned status, const struct h
 		http_write_connection(&w, HTTP_UPGRADE);
 	r = http_write_end(&w);
 	if (r == 0) {
+		leave_out_told(x, at);
 		x->answer = ANSWER_BEGUN;
 		x->upgraded = true;
 		x->resumed = true; /* what the client has sent behind its request is not waited for */

@@ -45,6 +45,9 @@ static void begin_head(struct http_exchange *c)
 	c->phase = CONN_HEAD;
 	c->since_ms = clock_mono_ms();
 	c->body_done = c->paused = c->chunked = c->no_body = c->keep = c->wants_room = c->sized = false;
+	c->live = c->half = false;
+	c->told = c->knocks = 0;
+	c->knock_ms = CLOCK_NEVER;
 	c->answer = ANSWER_NONE;
 	c->data = NULL;
 	c->at_in = 0;
@@ -172,7 +175,7 @@ static uint64_t deadline_of(const struct http_exchange *c)
 	/* No pause is too long, and none of a thousand short ones: less than 1000 bytes a second is not enough. */
 	if (c->phase == CONN_EXCHANGE && !c->body_done && !c->paused)
 		return earlier(at, earlier(c->since_ms, c->body_from_ms + c->body.total) + o->body_ms);
-	return at;
+	return earlier(at, c->knock_ms);
 }
 
 /* A timer that is set too early looks again when it fires: so most events need not touch it. */
@@ -194,7 +197,8 @@ static void watch(struct http_exchange *c)
 	uint32_t events =
 		(wants_input(c) ? waits_for(c, false) : 0u) |
 		(answer_waiting(c) > 0 ? waits_for(c, true) : 0u) |
-		(c->phase == CONN_EXCHANGE ? EPOLLRDHUP : 0u); /* elsewhere there is nobody to tell */
+		(c->phase == CONN_EXCHANGE && !c->half ? EPOLLRDHUP
+						       : 0u); /* elsewhere there is nobody to tell */
 
 	if (events == c->events)
 		return;
@@ -546,6 +550,8 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 		read_lingering(c);
 	else if (wants_input(c) && (events & (waits_for(c, false) | EPOLLRDHUP)))
 		read_more(c);
+	else if (events & EPOLLRDHUP && c->body_done)
+		conn_half(c);
 	else if (events & EPOLLRDHUP)
 		on_eof(c);
 	conn_leave(c);
@@ -575,6 +581,8 @@ static void on_timer(struct loop *l, void *ctx)
 	c->in_event = true;
 	if (c->broken)
 		conn_fail(c);
+	else if (!c->turn && now >= c->knock_ms)
+		conn_knock(c);
 	else if (!c->turn && now >= deadline_of(c))
 		on_deadline(c, now);
 	c->turn = false;

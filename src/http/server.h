@@ -4,8 +4,8 @@
  * in each direction, and each wait (for a head, a body, the next request, a client that does not read).
  *
  * One exchange (request and answer) at a time on a connection; requests that are pipelined wait in the socket. The head is checked
- * by http/head.h before any function of the handler sees it, and what is refused there is answered here. A client that ends its
- * half of the connection while an answer is being made has gone. A function of the handler is never called from inside a call that
+ * by http/head.h before any function of the handler sees it, and what is refused there is answered here. A client may end
+ * its half of the connection behind its request, and gets its answer; `gone` is for those who are no more there (http/knock.c). A function of the handler is never called from inside a call that
  * the handler makes from elsewhere (another event of the loop). There is no TLS, no routing and no log here: what carries the bytes is
  * http/transport.h.
  */

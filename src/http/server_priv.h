@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the server share. server.c accepts and counts, conn.c reads and keeps time, answer.c writes.
+ * What the files of the server share. server.c accepts and counts, conn.c reads and keeps time, knock.c finds out who is still there, answer.c writes.
  *
  * A connection is its exchange: there is one at a time. The handler is called from inside and may end the exchange there, so a
  * connection that is to go is marked dead, and freed when the outermost conn_leave() is reached.
@@ -52,6 +52,7 @@ struct http_exchange {
 	bool turn;     /* there is work for a turn of the loop */
 	bool broken, resumed;
 	bool asked; /* there was a request on this connection */
+	bool half;  /* the client sends no more than what is here, and may wait for its answer */
 
 	/* In: the head and, behind it, what has come and was not taken. */
 	char *in;
@@ -68,13 +69,18 @@ struct http_exchange {
 	size_t at_out;
 	enum answer_state answer;
 	bool chunked, no_body, keep, upgraded, wants_room;
+	bool live;     /* the answer is events, as they come */
+	unsigned told; /* bytes of the status line that were sent early */
+	unsigned knocks;
 	bool sized; /* the answer's length was said; `owed` of it have not come yet */
 	uint64_t owed;
 
 	uint64_t since_ms;     /* idle, or the head's first byte, or the last byte of a body, or lingering */
 	uint64_t body_from_ms; /* what a client that sends a byte each millisecond would have begun at */
 	uint64_t wrote_ms;     /* when the client last took something */
-	uint64_t armed_ms;     /* what the timer is set to; CLOCK_NEVER: none */
+	uint64_t
+		knock_ms; /* when to look whether a client that sends no more is still there; CLOCK_NEVER: not */
+	uint64_t armed_ms; /* what the timer is set to; CLOCK_NEVER: none */
 	size_t lingered;
 	void *data;
 	struct http_peer peer;
@@ -113,7 +119,13 @@ void conn_enter(struct http_exchange *c);
 void conn_leave(struct http_exchange *c); /* *c may be no more after this */
 void conn_fail(struct http_exchange *c);  /* tells the handler, ends the connection */
 
+/* knock.c */
+#define HTTP_ANSWER_START "HTTP/1.1 "
+void conn_half(struct http_exchange *c); /* the client has ended its half, behind a whole request */
+void conn_knock(struct http_exchange *c);
+
 /* answer.c */
+void answer_early(struct http_exchange *c, char byte);                /* of what comes next anyway */
 void answer_refuse(struct http_exchange *c, struct http_fault fault); /* and end the connection */
 void answer_continue(struct http_exchange *c);
 bool answer_flush(struct http_exchange *c);          /* false: the connection has failed */

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import threading
 import uuid
@@ -210,6 +211,29 @@ def test_a_caller_that_goes_ends_his_call_through_both_services(ordinary, stream
     wait_for("its program ends", lambda: not alive(mark))
     end = wait_for("the log has it", lambda: [r for r in audit(ordinary) if r["kind"] == "finished" and r["request"] == mark])
     assert [r["reason"] for r in end] == ["cancelled"]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("version", ["1.1", "1.0"])
+def test_a_caller_that_ends_his_half_gets_his_answer_and_ends_the_call_when_he_goes(ordinary, streamed, version):
+    """As `nc -N` does. HTTP/1.0 has no chunks: nobody can ask who hears events in it whether he is still there, so these end with his half."""
+    mark = f"half-{streamed}-{version}-{os.getpid()}-{ordinary.uid}"
+    accept = "Accept: text/event-stream\r\n" if streamed else ""
+
+    def ask(seconds, then):
+        body = json.dumps(call_body(sleeper(mark, seconds), request_id=mark)).encode()
+        head = f"POST /v1/calls HTTP/{version}\r\nHost: x\r\nAuthorization: Bearer {ordinary.token}\r\n{accept}Content-Type: application/json\r\n"
+        wire = ordinary.wire()
+        wire.s.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        wait_for("the call runs", lambda: alive(mark))
+        wire.s.shutdown(socket.SHUT_WR)
+        return then(wire)
+
+    if not (streamed and version == "1.0"):
+        got = ask(1, lambda w: w.f.read())
+        assert got.startswith(b"HTTP/1.1 200 OK\r\n") and b"done" in got, got
+    ask(500, lambda w: w.close())
+    wait_for("its program ends", lambda: not alive(mark))
 
 
 @pytest.mark.parametrize("tool, args, error, path", [

@@ -76,9 +76,10 @@ static bool peer_ok(int fd)
 	return false;
 }
 
+/* EPOLLHUP always counts: whoever has gone. Over TCP a client that only sends no more looks the same, and nobody can ask it while a call runs. */
 static bool watch_hangup(struct worker *w, int fd)
 {
-	struct epoll_event ev = { .events = EPOLLRDHUP };
+	struct epoll_event ev = { .events = w->door == DOOR_TCP ? EPOLLRDHUP : 0 };
 
 	w->hangup = epoll_create1(EPOLL_CLOEXEC);
 	return w->hangup >= 0 && epoll_ctl(w->hangup, EPOLL_CTL_ADD, fd, &ev) == 0;

@@ -323,15 +323,18 @@ TEST(a_client_that_goes_while_it_waits_is_noticed_at_once)
 	_cleanup_serving_ struct serving s;
 
 	serving_start(&s, &plain);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		_cleanup_close_ int fd = serving_connect(&s, i % 2);
 
 		serving_send(&s, fd, STR(GET("/hold")));
 		SERVING_UNTIL(&s, s.held);
 		if (i < 2)
 			assert_int_equal(shutdown(fd, SHUT_WR), 0);
-		else
-			fd_closep(&fd);
+		if (i >= 4)
+			assert_int_equal(http_answer_begin(s.held, 200, NULL, 0), 0);
+		serving_turn(&s, 20);
+		assert_int_equal(s.n_gone, i);
+		fd_closep(&fd);
 		SERVING_UNTIL(&s, s.n_gone == i + 1);
 		assert_null(s.held);
 	}
@@ -354,6 +357,89 @@ TEST(a_client_that_ends_its_half_behind_its_requests_gets_all_answers)
 		assert_true(serving_read(&s, fd, &got, "200 OK", 40));
 		assert_false(serving_read(&s, fd, &got, NULL, 0));
 	}
+}
+
+TEST(a_client_that_ends_its_half_while_it_waits_gets_its_answer)
+{
+	static const struct {
+		const char *request;
+		bool pieces;
+		const char *answer;
+	} rows[] = {
+		{ GET("/hold"), false, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi" },
+		{ "GET /hold HTTP/1.0\r\n\r\n", false,
+		  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi" },
+		{ GET("/hold"), true,
+		  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n" },
+		{ "GET /hold HTTP/1.0\r\n\r\n", true, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhi" },
+	};
+	_cleanup_serving_ struct serving s;
+
+	serving_start(&s, &plain);
+	for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_close_ int fd = serving_connect(&s, i % 2);
+		_cleanup_buf_ struct buf got;
+
+		buf_init(&got, 4096);
+		serving_send(&s, fd, str_z(rows[i / 2].request));
+		SERVING_UNTIL(&s, s.held);
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		serving_turn(&s, 20);
+		assert_non_null(s.held);
+		if (rows[i / 2].pieces) {
+			assert_int_equal(http_answer_begin(s.held, 200, NULL, 0), 0);
+			assert_int_equal(http_answer_write(s.held, STR("hi")), 0);
+			http_answer_end(s.held);
+		} else {
+			assert_int_equal(http_answer(s.held, 200, NULL, 0, STR("hi")), 0);
+		}
+		s.held = NULL;
+		assert_false(serving_read(&s, fd, &got, NULL, 0));
+		assert_string_equal(got.p, rows[i / 2].answer);
+		assert_int_equal(s.n_gone, 0);
+	}
+}
+
+/* Leading zeros of a chunk's size, and nothing where there is no such place. */
+TEST(a_client_that_ends_its_half_in_the_middle_of_an_answer_is_asked_whether_it_is_there)
+{
+	_cleanup_serving_ struct serving s;
+
+	serving_start(&s, &plain);
+	for (unsigned i = 0; i < 2; i++) {
+		_cleanup_close_ int fd = serving_connect(&s, i % 2);
+		_cleanup_buf_ struct buf got;
+
+		buf_init(&got, 4096);
+		serving_send(&s, fd, STR(GET("/hold")));
+		SERVING_UNTIL(&s, s.held);
+		assert_int_equal(http_answer_begin(s.held, 200, NULL, 0), 0);
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		serving_turn(&s, 20);
+		assert_non_null(s.held);
+		assert_int_equal(http_answer_write(s.held, STR("hi")), 0);
+		http_answer_end(s.held);
+		s.held = NULL;
+		assert_false(serving_read(&s, fd, &got, NULL, 0));
+		assert_non_null(
+			strstr(got.p, i ? "\r\n\r\n02\r\nhi\r\n0\r\n\r\n" : "\r\n\r\n2\r\nhi\r\n0\r\n\r\n"));
+	}
+}
+
+TEST(a_stream_of_events_without_chunks_ends_with_its_client)
+{
+	static const struct http_answer_field type[] = { { STR("Content-Type"), STR("text/event-stream") } };
+	_cleanup_serving_ struct serving s;
+	_cleanup_close_ int fd = FD_NONE;
+
+	serving_start(&s, &plain);
+	fd = serving_connect(&s, true);
+	serving_send(&s, fd, STR("GET /hold HTTP/1.0\r\n\r\n"));
+	SERVING_UNTIL(&s, s.held);
+	assert_int_equal(http_answer_begin(s.held, 200, type, 1), 0);
+	serving_turn(&s, 20);
+	fd_closep(&fd);
+	SERVING_UNTIL(&s, s.n_gone == 1);
 }
 
 TEST(an_answer_that_is_aborted_is_seen_not_to_be_whole)
