@@ -148,15 +148,21 @@ static bool is_full(const struct http_server *s)
 }
 
 /* Somebody who waits with nothing to say makes room for somebody who has just come. */
-static void make_room(struct http_server *s)
+static bool make_room(struct http_server *s)
 {
 	struct http_exchange *c = s->idle.first;
 
-	if (!is_full(s))
-		return;
+	if (!c)
+		return false;
 	conn_enter(c);
 	conn_fail(c);
 	conn_leave(c);
+	return true;
+}
+
+static bool is_out_of_files(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE;
 }
 
 static void on_listener(struct loop *l, void *ctx, uint32_t events)
@@ -178,12 +184,18 @@ static void on_listener(struct loop *l, void *ctx, uint32_t events)
 		fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO))
 			continue;
+		/* Without a descriptor the system does not look whether somebody waits: the event tells of one. */
+		if (fd < 0 && is_out_of_files(errno) && i > 0)
+			return;
+		if (fd < 0 && is_out_of_files(errno) && make_room(s))
+			continue;
 		if (fd < 0) {
 			if (errno != EAGAIN)
 				pause_accepting(s);
 			return;
 		}
-		make_room(s);
+		if (is_full(s))
+			(void)make_room(s);
 		/* Harmless where it is no TCP socket. */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		if (conn_new(s, fd, from->via) < 0) {

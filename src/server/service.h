@@ -81,6 +81,8 @@ struct service {
  * Also sets 0, 1 and 2 in place when they were closed.
  */
 int service_begin(struct service *s, const char *name, int argc, char *const *argv, struct err *e);
+/* As many descriptors as we may have: for who holds connections, and starts nothing that would inherit that. */
+void service_raise_files(void);
 int service_begin_words(struct service *s, const char *name, int argc, char *const *argv, size_t max_words,
 			const char *usage, struct err *e);
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import selectors
 import signal
 import socket
 import threading
@@ -12,10 +13,10 @@ import time
 import pytest
 from guard_lab import wait_for
 from runner_lab import Connection, as_users
-from services_lab import Ordinary, call_body, children, free_port, running
+from services_lab import Ordinary, alive, call_body, children, free_port, running, sleeper
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: r\r\n\r\n"
-FAST = 3  # seconds in which an honest caller has its answer, whatever the others do: sixteen workers that wait five seconds for each would take longer
+FAST = 3  # seconds in which an honest caller has its answer, whatever the others do: workers that wait five seconds for each would take longer
 
 
 @pytest.fixture(scope="module", params=as_users())
@@ -118,11 +119,58 @@ def test_one_who_says_nothing_is_let_go_after_a_few_seconds(s):
 
 def test_the_oldest_stranger_makes_room_for_the_newest(s):
     with contextlib.ExitStack() as stack:
-        all_ = [stack.enter_context(tcp(s)) for _ in range(300)]
+        all_ = [stack.enter_context(tcp(s)) for _ in range(1100)]
         began = time.monotonic()
         assert all_[0].recv(1) == b"" and time.monotonic() - began < 2
         all_[-1].sendall(HEALTH)
         assert all_[-1].recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def statuses(all_):
+    """The status of each, in the order in which they come; who has it goes."""
+    waiting = selectors.DefaultSelector()
+    for sock in all_:
+        waiting.register(sock, selectors.EVENT_READ)
+    while waiting.get_map():
+        ready = waiting.select(60)
+        assert ready, f"{len(waiting.get_map())} have no answer"
+        for key, _ in ready:
+            yield int(key.fileobj.recv(4096).split()[1])
+            waiting.unregister(key.fileobj)
+            key.fileobj.close()
+
+
+def test_of_nine_hundred_callers_at_once_each_has_its_answer_and_so_have_some_hundred_strangers(s):
+    """Those who connect first and speak later, too."""
+    token = (s.state / "runner.token").read_text().strip()
+    body = json.dumps(call_body(["true"])).encode()
+    call = (f"POST /v1/calls HTTP/1.1\r\nHost: r\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nX-Creel-Token: {s.token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
+    for early in (True, False):
+        for n, request, good in ((900, call, {200}), (400, call.replace(b"Bearer ", b"Bearer x"), {401}), (400, HEALTH, {200})):
+            with contextlib.ExitStack() as stack:
+                all_ = []
+                for _ in range(n):
+                    all_.append(stack.enter_context(tcp(s, 120)))
+                    if early:
+                        all_[-1].sendall(request)
+                for sock in [] if early else all_:
+                    sock.sendall(request)
+                got = list(statuses(all_))
+            assert set(got) == good, {status: got.count(status) for status in set(got)}
+
+
+def test_over_a_port_as_many_calls_run_at_once_as_over_a_socket(s):
+    mark = f"many-{os.getpid()}-{s.uid}"
+    wires = [s.wire() for _ in range(40)]
+    try:
+        for w in wires:
+            w.ask("POST", "/v1/calls", [("Authorization", f"Bearer {s.token}")], call_body(sleeper(mark)))
+        wait_for("all of them run", lambda: len(alive(mark)) >= 40)
+    finally:
+        for w in wires:
+            w.close()
+    wait_for("and end", lambda: not alive(mark))
 
 
 def test_a_stranger_is_answered_once_and_the_connection_ends(s):

@@ -8,7 +8,6 @@
 #include "server/service.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 struct egress {
@@ -16,17 +15,6 @@ struct egress {
 	struct loop *loop;
 	struct door *door;
 };
-
-/* Each sandbox has connections on two sides. */
-static void raise_files(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return;
-	l.rlim_cur = l.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &l);
-}
 
 static void on_drained(struct loop *l, void *ctx)
 {
@@ -105,7 +93,7 @@ int main(int argc, char **argv)
 	if (r > 0)
 		return 0;
 	if (r >= 0) {
-		raise_files();
+		service_raise_files(); /* each sandbox has connections on two sides */
 		r = serve(&s, &e);
 	}
 	s.door = door_free(s.door);

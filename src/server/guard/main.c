@@ -156,6 +156,7 @@ static int serve(struct program *p, struct err *e)
 {
 	int r = service_load(&p->s, e);
 
+	service_raise_files();
 	if (r >= 0)
 		r = take_certificate(p, e);
 	if (r < 0 || p->s.args.check)

@@ -17,7 +17,7 @@
 
 #define EMPTY_DIR "empty"
 
-enum { MORE_WORKERS = 8, TCP_WORKERS = 16 };
+enum { MORE_WORKERS = 8 };
 
 static void say(void *ctx, enum severity severity, struct str line)
 {
@@ -208,7 +208,7 @@ static int run(struct service *s, struct runner *r, struct err *e)
 	base = &engine_config(r->engine)->base;
 	r->drain_ms = base->serve_drain_s * 1000;
 	r->max_workers[DOOR_UNIX] = (unsigned)base->serve_max_calls + MORE_WORKERS;
-	r->max_workers[DOOR_TCP] = TCP_WORKERS;
+	r->max_workers[DOOR_TCP] = r->max_workers[DOOR_UNIX]; /* only who has shown the token gets one */
 	n = check_callers(r, e);
 	return n < 0 ? n : parent_run(r, ready, stopping, s, e);
 }

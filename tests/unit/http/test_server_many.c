@@ -79,6 +79,33 @@ TEST(when_all_places_are_taken_the_longest_idle_makes_room)
 		(void)fd_close(fd[i]);
 }
 
+/* The limit is the process's own: as many as it has, and then the longest idle makes room. */
+TEST(when_no_descriptor_is_left_the_longest_idle_makes_room)
+{
+	struct rlimit files, few;
+	_cleanup_serving_ struct serving s;
+	_cleanup_buf_ struct buf got;
+	int fd[2];
+	int next;
+
+	serving_start(&s, &(struct http_server_opts){ 0 });
+	buf_init(&got, 4096);
+	fd[0] = serving_connect(&s, true);
+	check_served(&s, fd[0]);
+	fd[1] = serving_connect(&s, true);
+	next = dup(fd[1]);
+	assert_true(next >= 0);
+	assert_int_equal(close(next), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = files.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	check_served(&s, fd[1]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_false(serving_read(&s, fd[0], &got, NULL, 0));
+	for (int i = 0; i < 2; i++)
+		(void)fd_close(fd[i]);
+}
+
 /* One place; then its client goes, or is answered and says no more. */
 static void check_full(bool idle)
 {
