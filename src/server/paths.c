@@ -51,6 +51,7 @@ unsigned path_find(const struct path_row *table, size_t n, enum http_method meth
 		if (!path_matches(table[i].path, path, &m))
 			continue;
 		m.allowed |= 1u << table[i].method;
+		m.s2 = table[i].s2;
 		if (table[i].method != method)
 			continue;
 		m.route = &table[i];

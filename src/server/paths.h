@@ -36,6 +36,7 @@ struct path_match {
 	const struct path_row *route;
 	struct str part[PATH_PARTS_MAX]; /* of the names in the path, in order, as they came */
 	unsigned allowed;                /* 405: 1 << enum http_method of those that there are */
+	bool s2;                         /* errors of this path have S2's shape, whatever the method */
 };
 
 /* 0; or 404, or 405. */

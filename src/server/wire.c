@@ -147,10 +147,20 @@ static bool read_timeout(struct reading *r, const struct value *obj)
 	return true;
 }
 
+bool wire_no_json(struct wire_fault *f, const struct err *e)
+{
+	bool limit = e->kind == ERR_LIMIT;
+	struct str said = utf8_prefix(str_z(e->msg), sizeof(f->text) - 1);
+
+	*f = (struct wire_fault){ .status = limit ? 413 : 422, .word = limit ? "too_large" : "invalid_json" };
+	memcpy(f->text, said.p, said.n);
+	return false;
+}
+
 static bool parse(struct reading *r, struct str body, size_t max, const struct value **ret)
 {
 	const struct json_opts o = {
-		.name = "body",
+		.name = "JSON body",
 		.finite = true, /* it could not be written anew */
 		.max_bytes = max,
 		.max_depth = DEPTH_MAX,
@@ -159,17 +169,13 @@ static bool parse(struct reading *r, struct str body, size_t max, const struct v
 	struct value *v = ARENA_NEW(r->a, struct value);
 	struct err e = { 0 };
 
-	if (v && body.n <= max && json_parse(r->a, body, &o, v, &e) >= 0) {
+	if (!v || body.n > max)
+		(void)err_set(&e, ERR_LIMIT, "the body is larger than it may be");
+	else if (json_parse(r->a, body, &o, v, &e) >= 0) {
 		*ret = v;
 		return v->kind == VALUE_OBJ || refuse(r, "the body is not a JSON object");
 	}
-	*r->fault = (struct wire_fault){ .status = 422, .word = "invalid_json" };
-	if (!v || body.n > max || e.kind == ERR_LIMIT)
-		*r->fault = (struct wire_fault){ .status = 413, .word = "too_large" };
-	(void)snprintf(r->fault->text, sizeof(r->fault->text), "%s",
-		       r->fault->status == 413 ? "the body is larger than it may be, or has too many values"
-					       : "the body is not JSON");
-	return false;
+	return wire_no_json(r->fault, &e);
 }
 
 static const struct text_member request_id = { "request_id", offsetof(struct wire_call, request_id),

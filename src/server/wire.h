@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/jsonw.h"
 #include "data/value.h"
 
@@ -30,12 +31,15 @@ struct wire_call {
 	bool has_policy; /* the caller sent policy of its own (policy, trust, sandbox …): dropped, and to be told */
 };
 
-/* What to answer instead. `text` is ours and quotes nothing but names of members. */
+/* What to answer instead. `text` is ours and quotes no more than names of members, or a word that is no JSON. */
 struct wire_fault {
 	unsigned status;  /* 400, 413 or 422 */
 	const char *word; /* invalid_json, schema, too_large: for /v1 */
 	char text[200];
 };
+
+/* What json_parse() has found. False, for who returns with it. */
+bool wire_no_json(struct wire_fault *f, const struct err *e);
 
 /*
  * Slices point into `body` or the arena. With `strict`, as the runner reads what the guard wrote, no member may be there that is not known, and no

@@ -128,7 +128,7 @@ def test_two_authorization_fields_are_nobody_and_half_a_token_is_not_enough(g):
 @pytest.mark.parametrize("body,word", [
     (b"", "body"), (b"{", "JSON"), (b"[]", "object"), (b"\xff", "JSON"), ({}, "agent"), ({"agent": "a"}, "scope"),
     ({"agent": "a", "scope": {}, "tool": "x", "args": {}}, "type"), ({"agent": 1, "scope": {}, "tool": "x"}, "agent"),
-    (b'{"agent":"a","agent":"b"}', "JSON")])
+    (b'{"agent":"a","agent":"b"}', "duplicate key")])
 def test_s2_what_has_another_shape_is_422(g, body, word):
     got = g.ask("POST", "/run", body)
     assert got.status == 422 and word in got.json["detail"], got
@@ -410,6 +410,23 @@ def test_what_is_not_a_route_is_said_with_the_right_status(g, method, path, stat
     got = g.ask(method, path, token="admin")
     assert got.status == status, got
     assert status != 405 or got.fields["allow"]
+    # S2's paths answer in S2's shape, whatever is wrong.
+    assert ("detail" in got.json) == (status == 405 and path in ("/health", "/run")), got
+
+
+@pytest.mark.parametrize("body,status,word,text", [
+    (b'{"agent": "a", "agent": "b"}', 422, "invalid_json", "duplicate key 'agent', first at 1:2"),
+    (b"[" * 40 + b"]" * 40, 413, "too_large", "nesting deeper than the maximum of 32"),
+    (b'{"args": [' + b"1," * 20001 + b"1]}", 413, "too_large", "more values than the maximum of 20000"),
+    (b"{'agent': 1}", 422, "invalid_json", "found a single quote"),
+    (b"no", 422, "invalid_json", "found 'no', expected a value"),
+    (b'{"agent": "\xff"}', 422, "invalid_json", "not valid UTF-8"),
+    (b'{"args": 1e999}', 422, "invalid_json", "1:10")])
+def test_what_is_wrong_with_a_body_is_said(g, body, status, word, text):
+    got = g.ask("POST", "/v1/calls", body)
+    assert (got.status, got.json["error"]) == (status, word) and text in got.json["message"], got
+    got = g.ask("POST", "/run", body)
+    assert got.status == status and text in got.json["detail"], got
 
 
 def test_bodies_have_to_be_json_by_their_type_and_no_larger_than_said(g):

@@ -41,18 +41,16 @@ static bool fault(struct wire_fault *f, unsigned status, const char *word, const
 
 static bool read_as(struct arena *a, struct str body, const struct schema *s, void *ret, struct wire_fault *f)
 {
-	const struct json_opts o = {
-		.name = "body", .max_depth = SMALL_DEPTH, .max_values = SMALL_VALUES, .max_bytes = SMALL_BYTES
-	};
+	const struct json_opts o = { .name = "JSON body",
+				     .max_depth = SMALL_DEPTH,
+				     .max_values = SMALL_VALUES,
+				     .max_bytes = SMALL_BYTES };
 	char text[SCHEMA_FAULT_MAX];
 	struct value v;
 	struct err e = { 0 };
 
 	if (json_parse(a, body, &o, &v, &e) < 0)
-		return e.kind == ERR_LIMIT
-			       ? fault(f, 413, "too_large",
-				       "the body is larger than it may be, or has too many values")
-			       : fault(f, 422, "invalid_json", "the body is not JSON");
+		return wire_no_json(f, &e);
 	return schema_read(s, &v, ret, text) || fault(f, 422, "schema", text);
 }
 

@@ -55,12 +55,11 @@ void say_json(struct visit *v, unsigned status, struct str json)
 
 static void write_error(struct buf *out, const struct visit *v, const char *word, struct str text)
 {
-	bool s2 = v->match.route && v->match.route->s2;
 	struct jsonw w;
 
 	jsonw_init(&w, out, 0);
 	jsonw_obj(&w);
-	if (s2) {
+	if (v->match.s2) {
 		jsonw_kstr(&w, "detail", text);
 	} else {
 		jsonw_kz(&w, "error", word);
