@@ -177,6 +177,8 @@ void own_forget(struct session *s);
 int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n, struct err *e);
 
 /* session_kept.c: found in the registry, or made there */
+/* Nobody keeps a sandbox for this session. False when that cannot be told. */
+bool kept_is_none(struct session *s, const struct decision *d, struct arena *a);
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
 		 struct err *e);
 /* The sandbox of another process; its note goes when somebody looks. */

@@ -308,6 +308,15 @@ struct build_input session_build_input(const struct session *s, const struct dec
 				     .passing = d->place.scope == SCOPE_JOB };
 }
 
+/* Who only looks after processes of a session that has none needs no sandbox for that. */
+static bool needs_none(struct session *s, const struct decision *d, struct arena *a)
+{
+	const struct tool *t = tools_find(d->tool.name);
+
+	return t && t->looks_after && !s->own && d->place.place != PLACE_HOST &&
+	       d->place.scope != SCOPE_JOB && kept_is_none(s, d, a);
+}
+
 int session_sandbox(struct session *s, const struct decision *d, struct arena *a, struct err *e)
 {
 	_cleanup_buf_ struct buf want = { 0 };
@@ -328,6 +337,8 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 		return 0;
 	}
 	session_let_go(s);
+	if (needs_none(s, d, a))
+		return 0;
 	b = ARENA_NEW(a, struct build);
 	if (!b)
 		return err_set(e, ERR_LIMIT, "out of memory");

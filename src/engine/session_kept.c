@@ -504,6 +504,19 @@ static int take_lock(struct making *m, struct str name, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+bool kept_is_none(struct session *s, const struct decision *d, struct arena *a)
+{
+	struct registry *reg;
+	struct reg_entry old;
+	struct err e = { 0 };
+
+	if (engine_registry(s->engine, &reg, &e) < 0)
+		return false;
+	if (registry_find(reg, d->place.key, a, &old, &e) < 0)
+		return e.kind == ERR_NOTFOUND;
+	return old.state == REG_READY && reg_proc_alive(&old.supervisor) == REG_GONE;
+}
+
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a, struct err *e)
 {
 	struct making m = { .s = s, .g = s->engine, .d = d, .b = b, .a = a };

@@ -339,20 +339,31 @@ int tool_process_ask(struct arena *a, const struct tool_in *in, struct tool_ask 
 	return action ? 0 : -1;
 }
 
+/* Where there is no sandbox, nothing runs; none is made to find that out. */
+static int run_nowhere(const struct action *action, const struct act *a, struct err *e)
+{
+	if (!action->any)
+		return err_set(e, ERR_NOTFOUND, "there is no process '" STR_FMT "'", STR_ARG(a->id));
+	jsonw_karr(a->w, "sessions");
+	jsonw_arr_end(a->w);
+	return 0;
+}
+
 int tool_process(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)
 {
 	const struct action *action = find_action(tools_str(in, PROCESS_ACTION), e);
 	struct act a = { .x = x, .in = in, .w = w, .id = tools_str(in, PROCESS_ID) };
+	bool nowhere = x->programs && !x->programs->box;
 
 	if (!action)
 		return -1;
-	a.ops = background_ops(x, e);
-	if (!a.ops)
+	a.ops = nowhere ? NULL : background_ops(x, e);
+	if (!a.ops && !nowhere)
 		return -1;
 	a.box = x->programs->box;
 	x->programs->end = (struct tool_end){ 0 };
 	if (!action->any && a.id.n == 0)
 		return err_set(e, ERR_USAGE, "process: %s needs 'sessionId', as exec or list has told it",
 			       action->name);
-	return action->run(&a, e);
+	return nowhere ? run_nowhere(action, &a, e) : action->run(&a, e);
 }

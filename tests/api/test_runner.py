@@ -334,6 +334,45 @@ def test_processes_of_a_session_are_listed_and_ended(lab):
     assert lab.ask("GET", "/v1/processes?surprise=1", token="coder").status == 400
 
 
+def test_whoever_looks_for_processes_where_nothing_runs_gets_no_sandbox_for_that(lab):
+    where = "?agent=g-hello&type=telegram&chat_id=-100200"
+    for row in lab.ask("GET", "/v1/sessions").json["sessions"]:
+        lab.ask("DELETE", "/v1/sessions/" + row["key"].replace(":", "%3A"), token="admin")
+    assert lab.ask("GET", "/v1/processes" + where).json["sessions"] == []
+    for action in ("kill", "poll", "log", "write", "clear"):
+        got = lab.call("process", {"action": action, "sessionId": "p1", **({"data": "x"} if action == "write" else {})}, agent="g-hello", chat="-100200")
+        assert (got.status, got.json["error"], got.json["walls"]) == (200, "not_found", None), got
+    got = lab.ask("POST", "/v1/processes/p1/kill" + where)
+    assert got.json["error"] == "not_found", got
+    assert lab.ask("GET", "/v1/sessions").json["sessions"] == []
+    assert lab.call("exec", {"command": "sleep 100", "background": True}, agent="g-hello", chat="-100200").json["ok"]
+    assert len(lab.ask("GET", "/v1/processes" + where).json["sessions"]) == 1
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_client_that_ends_its_half_gets_its_answer_and_one_that_goes_ends_its_call(lab, streamed):
+    fields = lab.fields(Accept="text/event-stream") if streamed else lab.fields()
+    c = lab.connect()
+    c.send("POST", "/v1/calls", fields, lab.call_body("exec", {"command": "sleep 0.5; echo done"}))
+    c.s.shutdown(socket.SHUT_WR)
+    got = c.f.read()
+    assert got.startswith(b"HTTP/1.1 200") and b"done" in got, got
+    c.close()
+    c = lab.connect()
+    c.send("POST", "/v1/calls", fields, lab.call_body("exec", {"command": "sleep 500"}, request_id=f"half-{streamed}"))
+    c.s.shutdown(socket.SHUT_WR)
+    wait_for("the call runs", lambda: [r for r in lab.audit() if r["kind"] == "decided" and r["request"] == f"half-{streamed}"])
+    c.close()
+    end = wait_for("the log has its end", lambda: [r for r in lab.audit() if r["kind"] == "finished" and r["request"] == f"half-{streamed}"])
+    assert end[0]["reason"] == "cancelled"
+
+
+def test_an_id_that_is_none_names_no_approval(lab):
+    for name in ("BADID", "x", "a" * 300, "%2e%2e", "00000000"):
+        got = lab.ask("POST", f"/v1/approvals/{name}", {"answer": "allow"}, token="admin")
+        assert (got.status, got.json["error"]) == (404, "not_found"), (name, got)
+
+
 def test_incidents_are_for_administrators(lab):
     assert lab.call("exec", {"command": "true"}, request_id="inc-1").json["ok"]
     assert lab.ask("GET", "/v1/admin/incident?request=inc-1").status == 403

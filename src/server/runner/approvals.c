@@ -100,6 +100,8 @@ void answer_approval(struct visit *v)
 	/* Who holds which token is in the file of tokens; the log has which one it was. */
 	a.by = arena_printf(&v->arena, "token %s", v->caller.id);
 	if (engine_approval_answer(v->worker->runner->engine, &a, &e) < 0) {
+		if (e.kind == ERR_USAGE) /* the id is none: there is nothing of that name */
+			e.kind = ERR_NOTFOUND;
 		visit_error(v, &e);
 		return;
 	}
