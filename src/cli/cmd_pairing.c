@@ -81,6 +81,8 @@ static void put_json(struct cli *cli, const struct pairing *p, uint64_t now)
 	jsonw_arr_end(&w);
 	jsonw_karr(&w, "pending");
 	for (size_t i = 0; i < p->n_pending; i++) {
+		if (!p->pending[i].code.n)
+			continue; /* used */
 		jsonw_obj(&w);
 		jsonw_kstr(&w, "code", p->pending[i].code);
 		jsonw_kstr(&w, "channel", p->pending[i].channel);
@@ -106,6 +108,8 @@ static void put_table(struct cli *cli, const struct pairing *p, uint64_t now)
 	for (size_t i = 0; i < p->n_pending; i++) {
 		const struct pairing_pending *one = &p->pending[i];
 
+		if (!one->code.n)
+			continue;
 		columns_put(&c, pairing_code_good(one, now) ? one->code : STR("expired"));
 		columns_put(&c, one->channel);
 		columns_put(&c, one->user);
@@ -126,6 +130,14 @@ static void put_table(struct cli *cli, const struct pairing *p, uint64_t now)
 	columns_print(&c, cli->out);
 }
 
+static bool has_waiting(const struct pairing *p)
+{
+	for (size_t i = 0; i < p->n_pending; i++)
+		if (p->pending[i].code.n)
+			return true;
+	return false;
+}
+
 int run_pairing_list(struct cli *cli, struct err *e)
 {
 	_cleanup_(desk_closep) struct desk *d = NULL;
@@ -137,7 +149,7 @@ int run_pairing_list(struct cli *cli, struct err *e)
 	p = pairing_store_get(d->store);
 	if (cli->json)
 		put_json(cli, p, clock_unix_ms());
-	else if (p->n_senders || p->n_pending)
+	else if (p->n_senders || has_waiting(p))
 		put_table(cli, p, clock_unix_ms());
 	else if (!cli->quiet)
 		output_complain(

@@ -27,7 +27,7 @@ static bool code_valid(struct str s)
 	for (size_t i = 0; i < s.n; i++)
 		if (!memchr("0123456789ABCDEF", s.p[i], 16))
 			return false;
-	return s.n == PAIRING_CODE_MAX - 1;
+	return s.n == 0 || s.n == PAIRING_CODE_MAX - 1;
 }
 
 static bool name_valid(struct str s)
@@ -206,5 +206,10 @@ bool pairing_knows(const struct pairing *p, struct str channel, struct str user)
 /* One from the future is of a clock that was wrong: it is not good for longer than any other. */
 bool pairing_code_good(const struct pairing_pending *p, uint64_t now_ms)
 {
-	return now_ms < p->asked_ms + PAIRING_CODE_MS && p->asked_ms < now_ms + PAIRING_CODE_MS;
+	return p->code.n && now_ms < p->asked_ms + PAIRING_CODE_MS && p->asked_ms < now_ms + PAIRING_CODE_MS;
+}
+
+bool pairing_code_recent(const struct pairing_pending *p, uint64_t now_ms)
+{
+	return now_ms < p->asked_ms + PAIRING_HOUR_MS && p->asked_ms < now_ms + PAIRING_HOUR_MS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pairing of unknown senders (protocol 412). Whoever is not known gets a code and nothing else: his message is not processed. The operator approves the
- * code that the sender shows him, and the sender is known from then on. A code is good for 24 hours; a sender gets three in an hour.
+ * code that the sender shows him, and the sender is known from then on. A code is good for 24 hours; a sender gets three in an hour,
+ * also when he was approved and revoked meanwhile.
  *
  * The file is <dir>/pairing.json, kept as tokens.h says of its own. It holds what strangers wrote (name, the front of the message): never print it
  * as it is. Whether a sender who is known may do something is for policy alone.
@@ -34,7 +35,8 @@ struct pairing_sender {
 };
 
 struct pairing_pending {
-	struct str code, channel, user, name, preview;
+	struct str code; /* empty: it has been used, or taken back, and counts for the hour alone */
+	struct str channel, user, name, preview;
 	uint64_t asked_ms;
 };
 
@@ -52,6 +54,7 @@ int pairing_parse(struct arena *a, struct str text, const char *name, struct pai
 void pairing_write(struct buf *out, const struct pairing *p);
 bool pairing_knows(const struct pairing *p, struct str channel, struct str user);
 bool pairing_code_good(const struct pairing_pending *p, uint64_t now_ms);
+bool pairing_code_recent(const struct pairing_pending *p, uint64_t now_ms); /* counts for the hour */
 /* 1..64 of letters, digits and "_@.+:-" */
 bool pairing_user_valid(struct str user);
 

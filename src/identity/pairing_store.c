@@ -110,6 +110,14 @@ static void drop_pending(struct pairing *p, size_t at)
 	memmove(&p->pending[at], &p->pending[at + 1], (p->n_pending - at) * sizeof(*p->pending));
 }
 
+/* His codes are of no use any more, and were given to him all the same. */
+static void spend_codes(struct pairing *p, struct str channel, struct str user)
+{
+	for (size_t i = 0; i < p->n_pending; i++)
+		if (is_his(&p->pending[i], channel, user))
+			p->pending[i].code = p->pending[i].name = p->pending[i].preview = STR("");
+}
+
 static int check_who(struct str channel, struct str user, struct err *e)
 {
 	if (!pair_channel_valid(channel))
@@ -131,7 +139,7 @@ static unsigned codes_this_hour(const struct pairing *p, const struct pairing_as
 
 	for (size_t i = 0; i < p->n_pending; i++)
 		n += is_his(&p->pending[i], ask->channel, ask->user) &&
-		     ask->now_ms < p->pending[i].asked_ms + PAIRING_HOUR_MS;
+		     pairing_code_recent(&p->pending[i], ask->now_ms);
 	return n;
 }
 
@@ -182,7 +190,8 @@ int pairing_ask(struct pairing_store *s, const struct pairing_ask *ask, char cod
 	if (pairing_knows(&p, ask->channel, ask->user))
 		return 1;
 	for (size_t i = p.n_pending; i > 0; i--)
-		if (!pairing_code_good(&p.pending[i - 1], ask->now_ms))
+		if (!pairing_code_good(&p.pending[i - 1], ask->now_ms) &&
+		    !pairing_code_recent(&p.pending[i - 1], ask->now_ms))
 			drop_pending(&p, i - 1);
 	if (codes_this_hour(&p, ask) >= PAIRING_PER_HOUR)
 		return err_set(e, ERR_LIMIT, "this sender had %d codes in the last hour",
@@ -211,10 +220,7 @@ static int add_sender(struct pairing *p, const struct pairing_sender *who, struc
 		return err_set(e, ERR_LIMIT, "%d senders are known already: revoke some",
 			       (int)PAIRING_SENDERS_MAX);
 	p->senders[p->n_senders++] = *who;
-	/* His other codes are of no use any more. */
-	for (size_t i = p->n_pending; i > 0; i--)
-		if (is_his(&p->pending[i - 1], who->channel, who->user))
-			drop_pending(p, i - 1);
+	spend_codes(p, who->channel, who->user);
 	return 0;
 }
 
@@ -231,7 +237,7 @@ int pairing_approve(struct pairing_store *s, struct str code, struct str by, uin
 	r = held = begin(s, &a, &p, e);
 	if (r < 0)
 		return r;
-	while (at < p.n_pending && !str_eq_nocase(p.pending[at].code, code))
+	while (at < p.n_pending && (!code.n || !str_eq_nocase(p.pending[at].code, code)))
 		at++;
 	if (at == p.n_pending || !pairing_code_good(&p.pending[at], now_ms))
 		return err_set(
@@ -293,8 +299,6 @@ int pairing_revoke(struct pairing_store *s, struct str channel, struct str user,
 		return err_set(e, ERR_NOTFOUND,
 			       "'" STR_FMT "' of " STR_FMT " is not known; 'creel pairing list' shows who is",
 			       STR_ARG(user), STR_ARG(channel));
-	for (size_t i = p.n_pending; i > 0; i--)
-		if (is_his(&p.pending[i - 1], channel, user))
-			drop_pending(&p, i - 1);
+	spend_codes(&p, channel, user);
 	return save(s, &p, e);
 }

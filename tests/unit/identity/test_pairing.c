@@ -54,7 +54,8 @@ TEST(a_stranger_is_unknown_until_his_code_is_approved)
 	assert_false(knows(s, "43"));
 	assert_false(pairing_knows(pairing_store_get(s), STR("slack"), STR("42")));
 	assert_int_equal(ask(s, "42", NOW + 2, code, &e), 1); /* he needs none any more */
-	assert_int_equal(pairing_store_get(s)->n_pending, 0);
+	CHECK_STR(pairing_store_get(s)->pending[0].code, STR(""));
+	assert_true(pairing_approve(s, STR(""), STR("me"), NOW + 3, &who, &e) < 0);
 	assert_true(pairing_approve(s, str_z(code), STR("me"), NOW + 3, &who, &e) < 0); /* once */
 	assert_int_equal(e.kind, ERR_NOTFOUND);
 }
@@ -87,6 +88,39 @@ TEST(a_sender_gets_three_codes_in_an_hour_and_others_are_not_in_his_way)
 	assert_int_equal(e.kind, ERR_LIMIT);
 	assert_int_equal(ask(s, "43", NOW + 10, code, &e), 0);
 	assert_int_equal(ask(s, "42", NOW + PAIRING_HOUR_MS, code, &e), 0);
+}
+
+/* Protocol 412: at most three in an hour, whatever the operator did with them. */
+TEST(codes_that_were_approved_and_revoked_count_for_the_hour)
+{
+	SPOT(p);
+	STORE(s, p);
+	struct pairing_sender who;
+	char code[PAIRING_CODE_MAX];
+	struct err e = { 0 };
+
+	for (unsigned i = 0; i < PAIRING_PER_HOUR; i++) {
+		assert_int_equal(ask(s, "42", NOW + i, code, &e), 0);
+		assert_int_equal(pairing_approve(s, str_z(code), STR("me"), NOW + i, &who, &e), 0);
+		assert_int_equal(pairing_revoke(s, STR("telegram"), STR("42"), &e), 0);
+	}
+	assert_true(ask(s, "42", NOW + 10, code, &e) < 0);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	assert_int_equal(ask(s, "43", NOW + 10, code, &e), 0);
+	assert_int_equal(ask(s, "42", NOW + PAIRING_HOUR_MS + 10, code, &e), 0);
+	assert_int_equal(pairing_store_get(s)->n_pending, 2); /* those that count no more have gone */
+}
+
+TEST(a_code_of_a_clock_that_was_wrong_counts_for_no_more_than_an_hour)
+{
+	SPOT(p);
+	STORE(s, p);
+	char code[PAIRING_CODE_MAX];
+	struct err e = { 0 };
+
+	for (unsigned i = 0; i < PAIRING_PER_HOUR; i++)
+		assert_int_equal(ask(s, "42", NOW + 2 * PAIRING_HOUR_MS, code, &e), 0);
+	assert_int_equal(ask(s, "42", NOW, code, &e), 0);
 }
 
 TEST(a_flood_of_strangers_is_bounded_and_old_codes_make_room)
