@@ -201,3 +201,9 @@ exec {CREEL} "$command" --state-dir {anybody.state} "$@"
         status = re.search(r"^\[(\d+)\]$", output, re.M)
         if status or "|" not in command:
             assert done.returncode == int(status[1] if status else 0), command
+
+
+def test_the_manual_names_the_place_of_the_audit_log_that_is_used(creel, tmp_path):
+    """The default of audit.path is no file, and the table says which one is meant."""
+    row = re.search(r"audit\.path(.{0,300})", rendered(page(creel, "creel.json5.5", tmp_path)))[1]
+    assert "audit/audit.jsonl in the state directory" in row and "~" not in row.split("state directory")[0], row
