@@ -69,7 +69,10 @@ static void on_look(struct loop *l, void *ctx)
 	if (p->next || !p->started || p->ending)
 		return;
 	look_at(p->s, now);
-	if (strcmp(now, p->seen) == 0) {
+	notify_mend(p);
+	if (sockets_mend(p)) {
+		change_begin(p, "a socket was removed");
+	} else if (strcmp(now, p->seen) == 0) {
 		p->settling[0] = '\0';
 	} else if (strcmp(now, p->settling) != 0) {
 		memcpy(p->settling, now, sizeof(now));
@@ -188,7 +191,7 @@ void change_done(struct parent *p)
 
 		if (!c)
 			continue;
-		c->is_next = false;
+		c->is_next = p->kinds[k].renewed = false;
 		(void)loop_del(p->loop, p->kinds[k].again);
 		p->kinds[k].now = c;
 		if (before)

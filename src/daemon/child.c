@@ -328,7 +328,7 @@ void children_go_on(struct parent *p, bool is_next)
 		struct child *c = is_next ? child_next(p, kind) : p->kinds[i].now;
 
 		/* Egress has no configuration: a reload leaves it and its tunnels alone. */
-		if (!p->kinds[i].wanted || (is_next && kind == KIND_EGRESS))
+		if (!p->kinds[i].wanted || (is_next && kind == KIND_EGRESS && !p->kinds[i].renewed))
 			continue;
 		if (c && c->state == CHILD_READY)
 			continue;
@@ -403,7 +403,6 @@ static void on_message(struct loop *l, void *ctx, uint32_t events)
 int notify_listen(struct parent *p, struct err *e)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	struct loop_id ignored;
 	char name[64];
 	int one = 1, r;
 
@@ -417,6 +416,24 @@ int notify_listen(struct parent *p, struct err *e)
 	if (p->notify_fd < 0 || setsockopt(p->notify_fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) < 0 ||
 	    bind(p->notify_fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return err_sys(e, errno, "listen on '%s'", p->notify_path);
-	r = loop_add_fd(p->loop, p->notify_fd, EPOLLIN, on_message, p, &ignored);
+	r = loop_add_fd(p->loop, p->notify_fd, EPOLLIN, on_message, p, &p->notify_source);
 	return r < 0 ? err_sys(e, -r, "wait for the services") : 0;
+}
+
+void notify_mend(struct parent *p)
+{
+	struct err e = { 0 };
+
+	if (access(p->notify_path, F_OK) == 0 || errno != ENOENT)
+		return;
+	(void)loop_del(p->loop, p->notify_source);
+	fd_closep(&p->notify_fd);
+	if (notify_listen(p, &e) >= 0) {
+		p->notify_lost = false;
+		return;
+	}
+	if (!p->notify_lost)
+		LOG(LOG_ERROR, "services cannot say any more that they are ready; fix: restart creeld",
+		    KV_Z("why", e.msg));
+	p->notify_lost = true;
 }

@@ -40,6 +40,9 @@ struct kind_state {
 	int fds[SOCKETS_MAX];
 	size_t n_fds;
 	int lock;             /* of a unix socket that we made; negative = none */
+	uint64_t id[2];       /* of its name: device and inode */
+	bool lost;            /* there is something else, and that was told */
+	bool renewed;         /* the next services get another socket than those that are there */
 	struct child *now;    /* NULL: none, or being started again */
 	struct loop_id again; /* the timer for that */
 	unsigned failures;    /* in a row */
@@ -51,6 +54,8 @@ struct parent {
 	int argc;
 	struct loop *loop;
 	int notify_fd;
+	struct loop_id notify_source;
+	bool notify_lost; /* and that was told */
 	char notify_path[SERVICE_PATH_MAX];
 	struct kind_state kinds[KIND_COUNT_];
 	struct child children[CHILDREN_MAX];
@@ -79,10 +84,13 @@ int sockets_open(struct parent *p, const struct service *s, struct err *e);
 int sockets_check(const struct service *s, struct err *e);
 /* As they would be with this configuration: false when they differ, with the option that does in *e. */
 int sockets_same(const struct parent *p, const struct service *s, struct err *e);
+/* Whether a name that somebody has removed was made again, with a new socket behind it: the services need to be given that. */
+bool sockets_mend(struct parent *p);
 void sockets_close(struct parent *p);
 
 /* child.c */
 int notify_listen(struct parent *p, struct err *e);
+void notify_mend(struct parent *p); /* when somebody has removed its name */
 int child_start(struct parent *p, enum kind kind, bool is_next, struct err *e);
 /* Whether it could serve; it says itself why not. */
 int child_check(struct parent *p, enum kind kind, struct err *e);

@@ -176,6 +176,19 @@ static int listen_messages(const char *path, int *ret_fd, struct err *e)
 	return 0;
 }
 
+static int listen_at(struct kind_state *k, enum kind kind, const char *path, int *ret_fd, struct err *e)
+{
+	struct stat st;
+	int r = kind == KIND_EGRESS ? listen_messages(path, ret_fd, e)
+				    : http_listen_unix(path, 0600, ret_fd, e);
+
+	if (r >= 0 && lstat(path, &st) == 0) {
+		k->id[0] = st.st_dev;
+		k->id[1] = st.st_ino;
+	}
+	return r;
+}
+
 /* Who holds the lock beside it may remove the name that a killed one has left. */
 static int open_unix(struct kind_state *k, enum kind kind, const char *path, struct err *e)
 {
@@ -199,8 +212,7 @@ static int open_unix(struct kind_state *k, enum kind kind, const char *path, str
 		if (unlink(path) < 0)
 			return err_sys(e, errno, "remove '%s'", path);
 	}
-	return kind == KIND_EGRESS ? listen_messages(path, &k->fds[0], e)
-				   : http_listen_unix(path, 0600, &k->fds[0], e);
+	return listen_at(k, kind, path, &k->fds[0], e);
 }
 
 static int open_one(struct parent *p, const struct service *s, enum kind kind, struct err *e)
@@ -276,13 +288,55 @@ int sockets_same(const struct parent *p, const struct service *s, struct err *e)
 	return 0;
 }
 
+static void tell_lost(struct kind_state *k, const char *why)
+{
+	if (!k->lost)
+		LOG(LOG_ERROR, "nobody reaches a socket of ours any more; fix: restart creeld",
+		    KV_Z("address", k->address), KV_Z("why", why));
+	k->lost = true;
+}
+
+static bool mend(struct kind_state *k, enum kind kind)
+{
+	const char *path = k->address + 5;
+	int fd = FD_NONE;
+	struct err e = { 0 };
+	struct stat st;
+
+	if (lstat(path, &st) == 0) {
+		if (st.st_dev != k->id[0] || st.st_ino != k->id[1])
+			tell_lost(k, "somebody has put something else there");
+		return false;
+	}
+	if (errno != ENOENT || listen_at(k, kind, path, &fd, &e) < 0) {
+		tell_lost(k, e.msg[0] ? e.msg : strerror(errno));
+		return false;
+	}
+	LOG(LOG_WARN, "a socket of ours was removed, and is there again", KV_Z("address", k->address));
+	k->fds[0] = fd_close(k->fds[0]);
+	k->fds[0] = fd;
+	k->lost = false;
+	k->renewed = true;
+	return true;
+}
+
+bool sockets_mend(struct parent *p)
+{
+	bool mended = false;
+
+	for (int k = 0; k < KIND_COUNT_; k++)
+		if (p->kinds[k].lock >= 0 && p->kinds[k].n_fds)
+			mended |= mend(&p->kinds[k], (enum kind)k);
+	return mended;
+}
+
 /* The lock stays as long as the name does. */
 void sockets_close(struct parent *p)
 {
 	for (int i = 0; i < KIND_COUNT_; i++) {
 		struct kind_state *k = &p->kinds[i];
 
-		if (k->lock >= 0 && k->n_fds)
+		if (k->lock >= 0 && k->n_fds && !k->lost)
 			(void)unlink(k->address + 5);
 		for (size_t n = 0; n < k->n_fds; n++)
 			fd_closep(&k->fds[n]);

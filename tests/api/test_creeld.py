@@ -123,6 +123,38 @@ def test_an_address_that_changes_takes_a_restart_and_says_so(guard):
     assert health(guard)["status"] == "ok"
 
 
+@pytest.mark.parametrize("user", ["root", "user"])
+def test_sockets_that_somebody_has_removed_are_there_again(user):
+    s = Ordinary(user)
+    try:
+        s.start()
+        run = s.state / "run"
+        egress = s.service("creel-egress")
+        for n, names in enumerate((["runner.sock"], ["runner.sock", "egress.sock", f"notify-{s.p.pid}.sock"])):
+            for name in names:
+                os.unlink(run / name)
+            wait_for("they are there", lambda: all((run / name).is_socket() and (run / name).stat().st_mode & 0o77 == 0 for name in names if "notify" not in name))
+            wait_for("and have services", lambda n=n: s.said().count("creeld: info reloaded") == n + 1)
+            assert s.call("exec", {"command": ["echo", "on"]}).json["stdout"] == "on\n"
+            s.creel("doctor", "-e", f"serve.guard=127.0.0.1:{s.port}", "-e", f"mounts.workspace.root={s.dir / 'w'}")
+        assert s.service("creel-egress") != egress
+        assert s.stop() == 0 and not list(run.glob("*.sock"))
+    finally:
+        s.close()
+
+
+def test_what_somebody_else_has_put_in_the_place_of_a_socket_is_left_alone_and_told(guard):
+    guard.word = "runner"
+    guard.start()
+    path = guard.state / "run/runner.sock"
+    path.rename(path.with_suffix(".old"))
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        wait_for("it is told", lambda: "somebody has put something else there" in guard.said())
+        assert guard.stop() == 0
+        assert guard.said().count("somebody has put something else there") == 1 and path.is_socket()
+
+
 def test_two_on_one_address_are_refused(guard):
     guard.start()
     done = subprocess.run(guard.argv(), env=guard.env, capture_output=True, text=True, timeout=60, check=False)

@@ -198,6 +198,13 @@ static void note_death(struct parent *p, const struct slot *s, int status)
 		p->rest_until_ms = clock_deadline(REST_MS);
 }
 
+/* One that was told to end before it could hear that has ended as it should. */
+static bool ended_well(const struct parent *p, int status)
+{
+	return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+	       (p->stopping && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 static void reap(struct parent *p)
 {
 	int status;
@@ -210,7 +217,7 @@ static void reap(struct parent *p)
 			porter_ended(p, status);
 		if (!s)
 			continue;
-		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		if (!ended_well(p, status))
 			note_death(p, s, status);
 		*s = (struct slot){ 0 };
 		/* The first ones cannot do it, so nobody can: whoever started us hears that. */
