@@ -16,10 +16,11 @@ import sysconfig
 PROGRAMS = """bash sh cat chmod chown cp date df dirname echo env false grep head hostname id kill ln ls mkdir mkfifo mknod mktemp mount mv nice
   pgrep pkill printf prlimit ps readlink realpath rm rmdir sed seq setpriv setsid sleep sort stat stty tail tee test timeout touch tr true
   ipcrm ipcs ipcmk truncate tty umount uname unshare wc xargs yes git awk find dd expr tar mke2fs install
-  systemd-run"""
+  systemd-run systemctl nsenter"""
 MODULES = ["_pytest", "pytest", "pluggy", "iniconfig", "packaging", "attr", "attrs", "more_itertools", "py", "tomli", "exceptiongroup"]
 LEFT_OUT = {"test", "tests", "idlelib", "tkinter", "lib2to3", "ensurepip", "turtledemo", "pydoc_data", "distutils", "__phello__"}
-SYSTEMD = ["/usr/lib/systemd/systemd", "/usr/lib/systemd/systemd-executor", "/usr/lib/systemd/user", "/usr/lib/locale/C.utf8"]
+SYSTEMD = ["/usr/lib/systemd/systemd", "/usr/lib/systemd/systemd-executor", "/usr/lib/systemd/user", "/usr/lib/locale/C.utf8",
+           *(f"/usr/lib/systemd/system/{t}.target" for t in ("sysinit", "basic", "sockets", "shutdown", "slices", "paths", "timers", "umount", "final"))]
 DIRECTORIES = {"proc": 0o555, "sys": 0o555, "dev": 0o755, "run": 0o755, "root": 0o700, "mnt": 0o755, "tmp": 0o1777, "var/tmp": 0o1777,
                "home": 0o755, "etc": 0o755, "opt": 0o755, "srv": 0o755, "boot": 0o755, "media": 0o755}
 # Of a system that was unpacked, and never set up: what nothing in the guest asks for, and what its packages would have made.

@@ -15,7 +15,7 @@ def creel(build, work):
     root = work / "installed"
     shutil.rmtree(root, ignore_errors=True)
     subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root], check=True, stdout=subprocess.DEVNULL)
-    wanted = [*root.rglob("bin/*"), *root.rglob("libexec/creel/*"), *root.rglob("*.so*"), *root.rglob("apparmor/*")]
+    wanted = [*root.rglob("bin/*"), *root.rglob("libexec/creel/*"), *root.rglob("*.so*"), *root.rglob("apparmor/*"), *root.rglob("systemd/*/creel*")]
     return {f"/{p.relative_to(root)}": p for p in wanted}
 
 

@@ -75,6 +75,7 @@ PARTS = [
     part("sessions", "tests/cli/test_sessions.py", "user and (leaves or background or written or killed or lost or many_processes or list_tells)"),
     part("calls", "tests/vm/test_calls.py"),
     part("services", "tests/vm/test_services.py", env=BUILT),
+    part("systemd", "tests/vm/test_systemd.py", env={**BUILT, "CREEL_BIN": "/usr/local/bin/creel"}),
     part("apparmor", "tests/vm/test_apparmor.py", env={**BUILT, "CREEL_BIN": "/usr/local/bin/creel", "CREEL_ATTACKS": "/creel/build/tests/escape"}),
 ]
 # For a guest that is another machine, and not only another kernel: everything. Its results are nowhere else.
@@ -143,9 +144,11 @@ def some_of_it(path, kernel, build, parts):
     built = [*(build / "src" / p for p in PROGRAMS), *attacks]
     programs = {f"/creel/build/{p.relative_to(build)}": p.resolve() for p in built}
     trees = {f"/creel/tests/{d}": ROOT / "tests" / d for d in ("escape", "cli", "api", "vm")}
+    if any(p["name"] in ("apparmor", "systemd") for p in parts):
+        programs.update(installed.creel(build, path.parent))
     if any(p["name"] == "apparmor" for p in parts):
         more, profiles = installed.parser(kernel)
-        programs.update({**more, **installed.creel(build, path.parent)})
+        programs.update(more)
         trees.update(profiles)
     return programs, trees, {}
 
