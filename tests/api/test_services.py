@@ -127,6 +127,21 @@ def test_d2_4_a_job_longer_than_thirty_seconds_is_answered(tier1):
     assert got.status == 200 and got.json["ok"] and got.json["stdout"] == "late\n", got
 
 
+def test_d2_7_in_a_workspace_of_somebody_else_files_are_made_as_his(tier1):
+    if tier1.uid != 0:
+        return  # whose files an ordinary user makes is no question
+    place = tier1.dir / "w" / HELLO[0] / f"group_{HELLO[1]}"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "old").write_text("old")
+    for path in (place, place / "old"):
+        os.chown(path, 4242, 4242)
+    for name in ("old", "new"):
+        assert tier1.run("file_write", {"path": name, "content": "new"}, pair=HELLO).json["ok"]
+        assert ((place / name).read_text(), (place / name).stat().st_uid) == ("new", 4242)
+    got = tier1.run("shell_exec", {"cmd": ["python3", "-c", "import os; print(os.getuid() > 0)"]}, pair=HELLO).json
+    assert got["stdout"] == "True\n", got
+
+
 def test_s2_23_no_answer_of_ours_has_a_trace_of_the_inside(tier1):
     asked = [("file_read", {"path": "missing.txt"}), ("file_read", {"path": "../../.env"}), ("file_read", {"path": "/etc/shadow"}), ("file_read", {"path": "."}),
              ("file_read", {"path": "a\0b"}), ("file_read", {"path": 5}), ("file_read", {}), ("file_write", {"path": "no/such/../../../x", "content": "x"}),

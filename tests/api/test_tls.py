@@ -15,7 +15,7 @@ import time
 import pytest
 
 from guard_lab import BUILD, CODER, wait_for
-from services_lab import Services
+from services_lab import Services, alive
 from tls_lab import Cert, openssl
 
 
@@ -125,6 +125,22 @@ def test_plain_http_is_ended_and_the_log_says_why(secure):
         assert not got.startswith(b"HTTP/"), got
     assert secure.said().count("it speaks plain HTTP") == 2
     assert secure.health().status == 200
+
+
+def test_a_caller_that_ends_his_half_gets_his_answer_over_tls_and_one_that_goes_ends_his_call(whole):
+    mark = f"tls-half-{os.getpid()}-{whole.uid}"
+    body = json.dumps({"agent": CODER[0], "scope": {"type": "telegram", "chat_id": CODER[1]}, "tool": "shell_exec",
+                       "args": {"cmd": ["python3", "-c", f"import time; time.sleep(2); print('done') # {mark}"], "timeout_s": 60}}).encode()
+    slow = body.replace(b"sleep(2)", b"sleep(50)")
+    for request in (body, slow):
+        wire = whole.wire()
+        wire.ask("POST", "/run", [("Authorization", f"Bearer {whole.token}")], request)
+        wait_for("the call runs", lambda: alive(mark))
+        socket.socket.shutdown(wire.s, socket.SHUT_WR)  # of TCP, below TLS
+        if request is body:
+            assert wire.answer().json["stdout"] == "done\n"
+        wire.close()
+        wait_for("it ends", lambda: not alive(mark))
 
 
 def test_garbage_and_silence_are_ended_and_nobody_else_notices(secure):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which configuration was in force is in the log, files of it are closed and kept as configured, and an export has who was asked. As root and as an ordinary user."""
 import json
+import subprocess
 
 
 def lines(s):
@@ -28,6 +29,22 @@ def test_files_are_closed_and_kept_as_configured_and_show_and_export_go_over_the
     assert len(sessions("audit", "show", "-q").out.splitlines()) == got["records"]
     doc = sessions("incident", "export", "--session", "agent:main:main", status=0).json
     assert len(doc["calls"]) > 20 and doc["log"]["whole"]
+
+
+def test_who_follows_goes_with_the_log_from_file_to_file(sessions):
+    conf = ["--set", "audit.rotate_size=64k", "--set", "audit.keep=2"]
+    call = [*conf, "call", "--session", "agent:main:main", "exec", "--"]
+    sessions(*call, "true", status=0)
+    with subprocess.Popen(sessions.argv("audit", "follow", "--json"), env=sessions.env, cwd=sessions.cwd, stdout=subprocess.PIPE, text=True) as follow:
+        heard = [json.loads(follow.stdout.readline())["seq"]]
+        for _ in range(60):
+            sessions(*call, "true", "x" * 500, "y" * 500, "z" * 500, "w" * 500, status=0)
+        last = lines(sessions)[-1]["seq"]
+        while heard[-1] < last:
+            heard.append(json.loads(follow.stdout.readline())["seq"])
+        follow.terminate()
+    assert heard == list(range(heard[0], last + 1)) and len(list((sessions.state / "audit").glob("audit-*.jsonl"))) >= 2
+    sessions("audit", "verify", status=0)
 
 
 def test_an_export_has_who_was_asked_and_no_secret(sessions):
