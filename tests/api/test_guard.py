@@ -421,7 +421,7 @@ def test_what_is_not_a_route_is_said_with_the_right_status(g, method, path, stat
     (b"{'agent': 1}", 422, "invalid_json", "found a single quote"),
     (b"no", 422, "invalid_json", "found 'no', expected a value"),
     (b'{"agent": "\xff"}', 422, "invalid_json", "not valid UTF-8"),
-    (b'{"args": 1e999}', 422, "invalid_json", "1:10")])
+    (b'{"args": 1e999}', 422, "invalid_json", "1:10")], ids=["twice", "deep", "many", "quotes", "word", "utf8", "number"])
 def test_what_is_wrong_with_a_body_is_said(g, body, status, word, text):
     got = g.ask("POST", "/v1/calls", body)
     assert (got.status, got.json["error"]) == (status, word) and text in got.json["message"], got
