@@ -100,6 +100,8 @@ struct session_opts {
  */
 int session_open(struct engine *g, const struct session_opts *o, struct session **ret, struct err *e);
 enum code session_refused(const struct session *s);
+/* Of the sandbox that it is connected with; empty: none. */
+struct str session_place_key(const struct session *s);
 struct session *session_close(struct session *s);
 DEFINE_CLEANUP(session, session_close)
 

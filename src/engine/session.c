@@ -165,6 +165,11 @@ enum code session_refused(const struct session *s)
 	return s->refused;
 }
 
+struct str session_place_key(const struct session *s)
+{
+	return str_z(s->box ? s->key : "");
+}
+
 struct session *session_close(struct session *s)
 {
 	if (!s)

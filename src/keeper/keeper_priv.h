@@ -11,9 +11,9 @@
 #include "base/loop.h"
 #include "base/stay.h"
 
-#define CLIENTS_MAX 128u
-#define OUT_MAX 1024u /* messages that a client has not taken */
-#define LEFT_MAX 64u  /* calls of a client that have ended and left something behind */
+#define CLIENTS_MAX 1536u /* more than the runner's workers open together: see its cache */
+#define OUT_MAX 1024u     /* messages that a client has not taken */
+#define LEFT_MAX 64u      /* calls of a client that have ended and left something behind */
 
 struct keeper;
 struct job;

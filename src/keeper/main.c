@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SOURCES_MAX 1024u
+#define SOURCES_MAX 4096u
 #define FILES_WANTED 4096u
 #define LOOK_MS 60000u
 #define LOCK_FILE "keeper.lock"

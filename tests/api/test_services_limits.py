@@ -6,7 +6,7 @@ import os
 import pytest
 
 from runner_lab import as_users
-from services_lab import Ordinary, Services, running
+from services_lab import Ordinary, Services, audit, call_body, running
 
 WORDS = "tier-1 calls are refused: no cgroup can hold their limits"
 
@@ -48,3 +48,17 @@ def test_a_caller_who_names_many_sessions_gets_as_many_sandboxes_as_may_live(use
     s = Ordinary(user, serve={"max_sandboxes": 0})
     with running(s):
         assert [ask(s, n).status for n in ("a", "b")] == [200, 200]
+
+
+@pytest.mark.parametrize("user", as_users())
+def test_many_tokens_of_one_chat_share_its_sandbox(user):
+    """Each worker has sessions of several tokens open, and with each a connection to the one sandbox that they share."""
+    s = Ordinary(user)
+    tokens = [s.new_token("--pairs", "*") for _ in range(30)]
+    with running(s), concurrent.futures.ThreadPoolExecutor(150) as pool:
+        for _ in range(3):
+            asked = [pool.submit(s.ask, "POST", "/v1/calls", call_body(["echo", "on"]), tokens[i % len(tokens)]) for i in range(250)]
+            got = [f.result() for f in asked]
+            assert {g.status for g in got} == {200}, [g for g in got if g.status != 200][:3]
+        made = [r for r in audit(s) if r.get("what") in ("created", "recreated")]
+        assert len(made) == 1, made

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions as a person uses them: the sandbox stays between calls, sessions stay apart, and what ends is gone. As root and as an ordinary user."""
+import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -374,3 +376,22 @@ def test_a_live_session_does_not_make_a_run_search_its_workspace(anybody):
     anybody.give(anybody.cwd / "dead")
     anybody("run", "-q", "--workspace-access", "rw", "--", "rm", "dead", status=0)
     assert not (anybody.cwd / "dead").exists() and "agent:main:test" in anybody.listed()
+
+
+def test_a_keeper_that_has_as_many_callers_as_it_can_have_says_so_and_its_sandbox_stays(sessions):
+    """Whoever cannot get in waits for a while, and makes no second sandbox beside the first."""
+    sessions.sh("echo kept > /tmp/mark")
+    (door,) = (d for d in (sessions.state / "sessions").rglob("socket") if d.is_socket())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        with contextlib.ExitStack() as stack:
+            where = os.open(door.parent, os.O_PATH)
+            stack.callback(os.close, where)
+            for _ in range(1600):
+                one = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+                one.connect(f"/proc/self/fd/{where}/{door.name}")
+            assert "takes no more callers" in sessions.call("exec", "command=true", status=125)["message"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert sessions.sh("cat /tmp/mark") == "kept\n"

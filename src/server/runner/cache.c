@@ -21,13 +21,17 @@ struct entry {
 struct cache {
 	struct entry v[SESSIONS_MAX];
 	uint64_t uses;
+	unsigned per_place;
 	struct session *passing; /* open for one call alone */
 };
 
-int cache_new(struct cache **ret)
+int cache_new(unsigned per_place, struct cache **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->per_place = per_place < 1 ? 1 : per_place;
+	return 0;
 }
 
 static void drop(struct entry *e)
@@ -87,6 +91,38 @@ static struct entry *find(struct cache *c, struct str name)
 	return oldest;
 }
 
+/* The one that was used longest ago, of those that are connected with this sandbox, when they are more than may be. */
+static struct entry *one_too_many(struct cache *c, struct str place)
+{
+	struct entry *oldest = NULL;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+		struct entry *e = &c->v[i];
+
+		if (!e->session || !str_eq(session_place_key(e->session), place))
+			continue;
+		n++;
+		if (!oldest || e->used < oldest->used)
+			oldest = e;
+	}
+	return n > c->per_place ? oldest : NULL;
+}
+
+/* Where a sandbox is, is known once a session was used: the last one that was. */
+static void trim(struct cache *c)
+{
+	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+		struct str place = c->v[i].session && c->v[i].used == c->uses
+					   ? session_place_key(c->v[i].session)
+					   : (struct str){ 0 };
+		struct entry *old = place.n ? one_too_many(c, place) : NULL;
+
+		if (old)
+			drop(old);
+	}
+}
+
 int cache_session(struct cache *c, struct engine *g, const struct request *who, struct session **ret,
 		  struct err *e)
 {
@@ -96,6 +132,7 @@ int cache_session(struct cache *c, struct engine *g, const struct request *who, 
 	int r;
 
 	c->passing = session_close(c->passing);
+	trim(c);
 	buf_init(&name, NAME_MAX_BYTES);
 	put_name(&name, who);
 	at = name.failed ? NULL : find(c, buf_str(&name));

@@ -163,7 +163,8 @@ bool visit_wait(struct visit *v, int other, uint64_t deadline_ms);
 
 /* ---- cache.c: open sessions, by who they are for ---- */
 
-int cache_new(struct cache **ret);
+/* At most `per_place` of them are connected with the same sandbox, which has a limit of its own for all workers. */
+int cache_new(unsigned per_place, struct cache **ret);
 struct cache *cache_free(struct cache *c);
 void cache_clear(struct cache *c);
 /* The session of this caller; stays the cache's, until the next call of any function here. */

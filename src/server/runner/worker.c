@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SOURCES_MAX = 32, OUTPUT_BYTES = 256 << 10, TICK_MS = 1000 };
+enum { SOURCES_MAX = 32, OUTPUT_BYTES = 256 << 10, TICK_MS = 1000, KEEPER_SHARE = 1024 };
 
 void worker_state(struct worker *w, enum slot_state state)
 {
@@ -177,7 +177,7 @@ static int open_all(struct worker *w, struct err *e)
 						 .environ = r->environ,
 						 .told = true },
 			 &w->callers, e);
-	if (n >= 0 && cache_new(&w->cache) < 0)
+	if (n >= 0 && cache_new(KEEPER_SHARE / r->max_workers[w->door], &w->cache) < 0)
 		n = err_sys(e, ENOMEM, "sessions");
 	if (n >= 0)
 		worker_take_tokens(w);
