@@ -22,7 +22,6 @@
 #define LOCK_TTL_MS 60000u /* longer than a supervisor may take to start */
 #define LOCK_WAIT_MS 90000u
 #define LOCK_LOOK_MS 20
-#define FULL_WAIT_MS 5000u
 #define END_WAIT_MS 5000u
 #define OUST_WAIT_MS 5000u
 #define ROOM_ARENA_MAX ((size_t)256 << 20)
@@ -38,7 +37,6 @@ struct making {
 	struct reg_lock lock;
 	bool locked;
 	bool killed; /* the one before was */
-	bool shut;   /* its keeper has closed the door on us */
 };
 
 static void sleep_ms(unsigned ms)
@@ -411,7 +409,6 @@ static int reach(struct making *m, uint64_t keeper, struct err *e)
 	}
 	if (r < 0 && e->kind != ERR_NOTFOUND)
 		return r;
-	m->shut = r >= 0;
 	m->s->box = r < 0 ? NULL : box_close(m->s->box);
 	*e = (struct err){ 0 };
 	return 0;
@@ -433,34 +430,6 @@ static int refuse_other_mounts(const struct making *m, const struct reg_entry *o
 		       "the sandbox of '" STR_FMT
 		       "': %s; fix: wait until it is idle, or end it with creel recreate " STR_FMT,
 		       STR_ARG(old->key), why, STR_ARG(old->key));
-}
-
-static bool wait_cancelled(const struct session *s, int ms)
-{
-	struct pollfd p = { .fd = s->cancel_fd, .events = POLLIN };
-
-	return poll(&p, 1, ms) > 0;
-}
-
-/* Who closes the door on us and lives is on its way out, or has as many callers as it can have. Another keeper beside it would be refused. */
-static int reach_while_alive(struct making *m, const struct reg_entry *old, struct err *e)
-{
-	uint64_t until = clock_deadline(FULL_WAIT_MS);
-	int r;
-
-	while ((r = reach(m, old->supervisor.pid, e)) == 0 && m->shut &&
-	       reg_proc_alive(&old->supervisor) == REG_ALIVE) {
-		if (clock_mono_ms() > until)
-			return err_set(e, ERR_UNAVAIL,
-				       "process %llu, which keeps the sandbox of '" STR_FMT
-				       "', takes no more callers; fix: try again, or creel recreate '" STR_FMT
-				       "' (processes in it end, files stay)",
-				       (unsigned long long)old->supervisor.pid, STR_ARG(m->d->place.key),
-				       STR_ARG(m->d->place.key));
-		if (wait_cancelled(m->s, LOCK_LOOK_MS))
-			return err_set(e, ERR_UNAVAIL, "cancelled while others used the sandbox");
-	}
-	return r;
 }
 
 /* 1: s->box is it. 0: there is none that can be used, and *ret_what says how a new one is to be recorded. */
@@ -498,7 +467,14 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
 		record(m->g, "outdated", old.key, v.why);
-	return reach_while_alive(m, &old, e);
+	return reach(m, old.supervisor.pid, e);
+}
+
+static bool wait_cancelled(const struct session *s, int ms)
+{
+	struct pollfd p = { .fd = s->cancel_fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0;
 }
 
 /* Looks again each time: who has the lock may be about to make what we want. 1: s->box is it; 0: ours. */

@@ -391,7 +391,7 @@ def test_a_keeper_that_has_as_many_callers_as_it_can_have_says_so_and_its_sandbo
             for _ in range(1600):
                 one = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
                 one.connect(f"/proc/self/fd/{where}/{door.name}")
-            assert "takes no more callers" in sessions.call("exec", "command=true", status=125)["message"]
+            assert "too many speak to it at once" in sessions.call("exec", "command=true", status=125)["message"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert sessions.sh("cat /tmp/mark") == "kept\n"
