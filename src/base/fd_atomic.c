@@ -78,27 +78,29 @@ static int create_temp(struct target *t, mode_t mode)
 }
 
 /* Owner first: chown() clears the set-id bits that chmod() may have to put back. */
-static int copy_owner_and_mode(const struct target *t, int fd)
+static int copy_owner_and_mode(const struct target *t, int fd, mode_t mode)
 {
 	struct stat st;
 
-	if (!t->exists)
-		return 0;
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	if (!t->exists)
+		return mode & 0700 & ~st.st_mode && fchmod(fd, (st.st_mode & 0777) | (mode & 0700)) < 0
+			       ? -errno
+			       : 0;
 	if ((st.st_uid != t->st.st_uid || st.st_gid != t->st.st_gid) &&
 	    fchown(fd, t->st.st_uid, t->st.st_gid) < 0)
 		return -errno;
 	return fchmod(fd, t->st.st_mode & 07777) < 0 ? -errno : 0;
 }
 
-static int fill(const struct target *t, int fd, struct str data)
+static int fill(const struct target *t, int fd, struct str data, mode_t mode)
 {
 	int r = fd_write_all(fd, data);
 
 	if (r < 0)
 		return r;
-	r = copy_owner_and_mode(t, fd);
+	r = copy_owner_and_mode(t, fd, mode);
 	if (r < 0)
 		return r;
 	return fsync(fd) < 0 ? -errno : 0;
@@ -118,7 +120,7 @@ int fd_write_atomic(int dirfd, const char *path, struct str data, mode_t mode)
 	fd = create_temp(&t, mode);
 	if (fd < 0)
 		return fd;
-	r = fill(&t, fd, data);
+	r = fill(&t, fd, data, mode);
 	if (r < 0)
 		return r;
 	if (renameat(t.dir, t.temp, t.dir, t.name) < 0)

@@ -4,6 +4,7 @@
 #include "base/port.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,15 +15,67 @@ static int check_owner_and_mode(const struct stat *st)
 	return st->st_mode & 077 ? PRIVATE_SHARED : 0;
 }
 
+int private_mode(int fd, mode_t mode)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return (st.st_mode & 0777) != mode && fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* O_PATH: one without any rights cannot be opened in another way. In a place where others may write it could be another's by now. */
+static int give_mode(int dirfd, const char *path, mode_t mode)
+{
+	_cleanup_close_ int fd = openat(dirfd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char self[64];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_mode & 0777) == mode)
+		return 0;
+	if (st.st_uid != geteuid() || S_ISLNK(st.st_mode))
+		return -EPERM;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return chmod(self, (st.st_mode & S_ISGID) | mode) < 0 ? -errno : 0;
+}
+
+int private_mkdir(int dirfd, const char *path, mode_t mode)
+{
+	int r;
+
+	if (mkdirat(dirfd, path, mode) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	r = give_mode(dirfd, path, mode);
+	return r < 0 ? r : 1;
+}
+
+/*
+ * What has no rights at all was made under a umask that takes all of them away, and whoever made it is just about to put that right, or was
+ * killed before he could. Nobody else has seen it since.
+ */
+static bool mend(int dirfd, const char *path, mode_t type, mode_t mode)
+{
+	struct stat st;
+
+	return errno == EACCES && fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (st.st_mode & S_IFMT) == type && (st.st_mode & 0777) == 0 && st.st_uid == geteuid() &&
+	       give_mode(dirfd, path, mode) == 0;
+}
+
 int private_dir_open(const char *path)
 {
 	_cleanup_close_ int fd = FD_NONE;
 	struct stat st;
 	int r;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
+	r = private_mkdir(AT_FDCWD, path, 0700);
+	if (r < 0)
+		return r;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && mend(AT_FDCWD, path, S_IFDIR, 0700))
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	r = check_owner_and_mode(&st);
@@ -48,10 +101,16 @@ int private_file_open(int dirfd, const char *path, int flags)
 	int r;
 
 	/* O_NONBLOCK: the name may be a FIFO's, with nobody on the other end. */
-	fd = openat(dirfd, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	fd = openat(dirfd, path, flags, 0600);
+	if (fd < 0 && flags & O_CREAT && mend(dirfd, path, S_IFREG, 0600))
+		fd = openat(dirfd, path, flags, 0600);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	r = private_file_check(&st);
+	/* Just made. One that its owner has made read-only is not empty. */
+	if (r == 0 && flags & O_CREAT && st.st_size == 0)
+		r = private_mode(fd, 0600);
 	return r < 0 ? r : TAKE_FD(fd);
 }
 

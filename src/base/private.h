@@ -7,6 +7,8 @@
 
 #include "base/fd.h"
 
+#include <sys/types.h>
+
 /* Beside the negative errno of the call that failed; private_why() has a sentence for each. */
 enum private_fault {
 	PRIVATE_FOREIGN = -5001, /* belongs to another user */
@@ -14,6 +16,15 @@ enum private_fault {
 	PRIVATE_LINKED = -5003,  /* it has a second name */
 	PRIVATE_SPECIAL = -5004, /* no regular file */
 };
+
+/*
+ * Directories and files of ours have exactly the mode that they are made with, whatever the umask of the process is; that one is
+ * not touched, since other threads may depend on it.
+ *
+ * 1: made; 0: there is something of this name already. An open file that was just made gets its mode from private_mode().
+ */
+int private_mkdir(int dirfd, const char *path, mode_t mode);
+int private_mode(int fd, mode_t mode);
 
 /* The directory, made (0700) when only its last part is missing. Not through a symbolic link in its last part. */
 int private_dir_open(const char *path);

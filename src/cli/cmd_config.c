@@ -2,12 +2,14 @@
 /*
  * creel config: check, show and convert. What a key means and what is risky is known by config and policy.
  */
+#include "base/private.h"
 #include "cli/cli.h"
 
 #include "policy/policy.h"
 #include "prepare/prepare.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -228,13 +230,13 @@ static int target_path(struct cli *cli, struct str *ret, struct err *e)
 static int default_path(struct cli *cli, const struct facts *f, struct str *ret, struct err *e)
 {
 	struct str dir = arena_printf(cli->arena, "%.*s/.openclaw", (int)f->home.n, f->home.p);
+	int r;
 
 	*ret = arena_printf(cli->arena, "%.*s/creel.json5", (int)dir.n, dir.p);
 	if (cli->arena->failed)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	if (mkdir(dir.p, 0700) < 0 && errno != EEXIST)
-		return err_sys(e, errno, "make '%s'", dir.p);
-	return 0;
+	r = private_mkdir(AT_FDCWD, dir.p, 0700);
+	return r < 0 ? err_sys(e, -r, "make '%s'", dir.p) : 0;
 }
 
 /* A written file stands alone: outside of env.set, ${NAME} was replaced by its value. */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/private.h"
 #include "base/tree.h"
 
 #include <dirent.h>
@@ -54,7 +55,7 @@ void layers_note(int dir, const char *id, struct str key)
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	if (st.st_size == 0)
+	if (st.st_size == 0 && private_mode(fd, 0600) == 0)
 		(void)fd_write_all(fd, key);
 	else
 		(void)futimens(fd, NULL);

@@ -173,6 +173,10 @@ static int make_file(struct registry *r, struct err *e)
 	if (fstatat(r->dir_fd, REGISTRY_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(e, errno, "stat '%s'", r->path);
 	fault = private_file_check(&st);
+	/* Whatever the umask has left of it. In our directory nobody exchanges it. */
+	if (fault == 0 && st.st_size == 0 && (st.st_mode & 0777) != 0600 &&
+	    fchmodat(r->dir_fd, REGISTRY_FILE, 0600, 0) < 0)
+		return err_sys(e, errno, "chmod '%s'", r->path);
 	if (fault < 0)
 		return err_set(e, ERR_UNAVAIL, "'%s' %s: chown and chmod 600 it, or move it away", r->path,
 			       private_why(fault));

@@ -74,7 +74,9 @@ static int replace(int dir, struct str text)
 	fd = openat(dir, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = fd_write_all(fd, text);
+	r = private_mode(fd, 0600);
+	if (r == 0)
+		r = fd_write_all(fd, text);
 	if (r == 0 && renameat(dir, TEMP_NAME, dir, REGISTRY_INFO) < 0)
 		r = -errno;
 	if (r < 0)

@@ -46,7 +46,9 @@ static int write_note(const struct engine *g, const char *name, const struct reg
 	if (r < 0)
 		return r;
 	fd = openat(g->own_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : fd_write_all(fd, buf_str(&text));
+	r = fd < 0 ? -errno : private_mode(fd, 0600);
+	if (r >= 0)
+		r = fd_write_all(fd, buf_str(&text));
 	if (fd >= 0 && r < 0)
 		(void)unlinkat(g->own_dir, name, 0);
 	return r < 0 ? err_sys(e, -r, "write 'own/%s'", name) : 0;

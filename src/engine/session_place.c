@@ -7,6 +7,7 @@
 #include "engine/engine_priv.h"
 
 #include "base/fd.h"
+#include "base/private.h"
 #include "policy/posture.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ bool session_elsewhere(const struct session *s, struct buf *out)
 static int open_root(struct str root, struct err *e)
 {
 	_cleanup_free_ char *z = NULL;
-	int fd;
+	int fd, r = -1;
 
 	if (str_dupz(root, &z) < 0)
 		return err_set(e, ERR_USAGE, "mounts.workspace.root: path holds a NUL byte");
@@ -96,12 +97,15 @@ static int open_root(struct str root, struct err *e)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(z, 0711) < 0 && errno != EEXIST)
-			return err_sys(e, errno, "create '%s'", z);
+		r = private_mkdir(AT_FDCWD, z, 0711);
+		if (r < 0)
+			return err_sys(e, -r, "create '%s'", z);
 		*at = '/';
 		errno = ENOENT;
 	}
-	if (fd < 0 && errno == ENOENT && (mkdir(z, 0711) == 0 || errno == EEXIST))
+	if (fd < 0 && errno == ENOENT && (r = private_mkdir(AT_FDCWD, z, 0711)) < 0)
+		return err_sys(e, -r, "create '%s'", z);
+	if (fd < 0 && r >= 0)
 		fd = open(z, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? err_sys(e, errno, "workspaces '%s'", z) : fd;
 }
@@ -112,13 +116,13 @@ static int enter(int above, struct str name, struct str whole, struct err *e)
 	_cleanup_close_ int dir = above, below = FD_NONE;
 	_cleanup_free_ char *z = NULL;
 	struct stat st;
-	bool made;
+	int made;
 
 	if (str_dupz(name, &z) < 0)
 		return err_set(e, ERR_USAGE, "workspace: path holds a NUL byte");
-	made = mkdirat(dir, z, 0700) == 0;
-	if (!made && errno != EEXIST)
-		return err_sys(e, errno, "create workspace '" STR_FMT "'", STR_ARG(whole));
+	made = private_mkdir(dir, z, 0700);
+	if (made < 0)
+		return err_sys(e, -made, "create workspace '" STR_FMT "'", STR_ARG(whole));
 	below = openat(dir, z, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (below < 0 || fstat(dir, &st) < 0)
 		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(whole));

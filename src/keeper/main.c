@@ -214,6 +214,7 @@ int main(void)
 	if (pid != 0)
 		_exit(pid < 0 ? 1 : 0);
 	set_limits();
+	(void)umask(022); /* whoever started us may have any other; calls bring their own */
 	k.jobs_end = &k.jobs;
 	if (begin(&k, &e) < 0)
 		end(&k); /* before it is told, so that the next one can begin at once */

@@ -18,12 +18,9 @@
 /* Whatever the umask says: a sandbox that is another user has to pass through. */
 static int make_passable(const char *path, struct err *e)
 {
-	_cleanup_close_ int fd = FD_NONE;
+	int r = private_mkdir(AT_FDCWD, path, 0711);
 
-	if (mkdir(path, 0711) < 0)
-		return errno == EEXIST ? 0 : err_sys(e, errno, "create '%s'", path);
-	fd = open(path, DIR_FLAGS);
-	return fd < 0 || fchmod(fd, 0711) < 0 ? err_sys(e, errno, "create '%s'", path) : 0;
+	return r < 0 ? err_sys(e, -r, "create '%s'", path) : 0;
 }
 
 static int make_above(char *path, struct err *e)

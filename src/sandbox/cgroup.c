@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
+#include "base/private.h"
 #include "sandbox/advice.h"
 #include "sandbox/cgroup_priv.h"
 
@@ -279,7 +280,9 @@ int cgroup_new_on(const struct cgroup_host *h, const struct cgroup_limits *l, st
 
 static int make_dir(const char *path)
 {
-	return mkdir(path, 0755) < 0 ? -errno : 0;
+	int r = private_mkdir(AT_FDCWD, path, 0755);
+
+	return r == 0 ? -EEXIST : r < 0 ? r : 0;
 }
 
 static const struct cgroup_host host = { .root = "/sys/fs/cgroup",

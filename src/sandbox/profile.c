@@ -2,6 +2,7 @@
 #include "sandbox/profile.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/private.h"
 #include "sandbox/host.h"
 #include "sandbox/sockets.h"
 #include "sandbox/source.h"
@@ -53,6 +54,7 @@ static int name_layers(struct making *m, struct profile_mount *pm, struct err *e
 static int ensure_private_workspace(const struct decision *d, const struct mount *mt, struct err *e)
 {
 	_cleanup_free_ char *z = NULL;
+	int r;
 
 	if (mt->source != MOUNT_WORKSPACE || str_eq(d->workspace, d->agent_workspace))
 		return 0;
@@ -63,11 +65,13 @@ static int ensure_private_workspace(const struct decision *d, const struct mount
 			continue;
 		*at = '\0';
 		/* To be passed through: it may be the state directory, and the sandbox of root is another user. */
-		if (mkdir(z, 0711) < 0 && errno != EEXIST)
-			return err_sys(e, errno, "create '%s'", z);
+		r = private_mkdir(AT_FDCWD, z, 0711);
+		if (r < 0)
+			return err_sys(e, -r, "create '%s'", z);
 		*at = '/';
 	}
-	return mkdir(z, 0700) < 0 && errno != EEXIST ? err_sys(e, errno, "create '%s'", z) : 0;
+	r = private_mkdir(AT_FDCWD, z, 0700);
+	return r < 0 ? err_sys(e, -r, "create '%s'", z) : 0;
 }
 
 static int resolve_mount(struct making *m, const struct mount *mt, struct profile_mount *pm, bool *skip,

@@ -84,6 +84,8 @@ int service_begin_words(struct service *s, const char *name, int argc, char *con
 	arena_init(&s->arena, ARENA_BYTES);
 	s->diags.arena = &s->arena;
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)umask(
+		022); /* nothing of ours has more; and nothing less: a jail lets nobody change a mode by name */
 	open_log(s);
 	r = hold_standard_fds(e);
 	if (r >= 0)

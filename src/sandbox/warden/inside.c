@@ -149,7 +149,6 @@ _Noreturn void inside(struct warden *w)
 	become_warden(w);
 	guard_self(w);
 	check_stdio(w);
-	w->umask = (uint32_t)SYS1(umask, 0);
 	for (uint32_t i = 0; i < w->plan->n_steps; i++) {
 		const struct step *s = &w->steps[i];
 		long r;

@@ -154,6 +154,7 @@ int warden_main(const char *const *args)
 	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = w->live_fd = w->private_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
 	     0); /* executed from a descriptor, it is called by its number */
+	w->umask = (uint32_t)SYS1(umask, 0);
 	r = SYS3(fcntl, WARDEN_FD_CONTROL, F_SETFD, FD_CLOEXEC);
 	if (r >= 0)
 		r = SYS0(setsid); /* no terminal, and nobody's process group but our own */

@@ -231,6 +231,18 @@ TEST(fd_write_atomic_creates_with_the_mode_minus_umask)
 	assert_int_equal(count_entries(&t), 1);
 }
 
+TEST(fd_write_atomic_takes_no_right_from_the_owner_for_a_umask)
+{
+	TMP(t);
+	mode_t before = umask(0777);
+	struct stat st;
+
+	assert_int_equal(fd_write_atomic(t.fd, "new", STR("text"), 0644), 0);
+	(void)umask(before);
+	assert_int_equal(fstatat(t.fd, "new", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
 TEST(fd_write_atomic_keeps_the_mode_of_the_file_it_replaces)
 {
 	TMP(t);

@@ -85,3 +85,48 @@ TEST(every_fault_has_its_words)
 }
 
 TEST_MAIN()
+
+TEST(what_is_made_has_its_mode_whatever_the_umask_is)
+{
+	static const mode_t masks[] = { 0, 0022, 0077, 0277, 0777 };
+
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		SPOT(p);
+		mode_t before = umask(masks[i]);
+		int fd = private_dir_open(p.dir), file, made;
+		struct stat st;
+
+		assert_true(fd >= 0);
+		file = private_file_open(fd, "f", O_RDWR | O_CREAT);
+		made = private_mkdir(fd, "d", 0711);
+		(void)umask(before);
+		assert_true(file >= 0);
+		assert_int_equal(made, 1);
+		assert_int_equal(private_mkdir(fd, "d", 0700), 0);
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(st.st_mode & 07777, 0700);
+		assert_int_equal(fstat(file, &st), 0);
+		assert_int_equal(st.st_mode & 07777, 0600);
+		assert_int_equal(fstatat(fd, "d", &st, 0), 0);
+		assert_int_equal(st.st_mode & 07777, 0711);
+		fd_close(file);
+		fd_close(fd);
+	}
+}
+
+/* As whoever makes it leaves it for a moment, or for good when he is killed. Root is never kept out: it is told nothing. */
+TEST(what_was_left_without_any_rights_is_opened_all_the_same)
+{
+	SPOT(p);
+	int fd, file;
+
+	assert_int_equal(mkdir(p.dir, 0), 0);
+	fd = private_dir_open(p.dir);
+	assert_true(fd >= 0);
+	file = openat(fd, "f", O_RDWR | O_CREAT | O_CLOEXEC, 0);
+	fd_close(file);
+	file = private_file_open(fd, "f", O_RDWR | O_CREAT);
+	assert_true(file >= 0);
+	fd_close(file);
+	fd_close(fd);
+}
