@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#define ANSWER_MS 10000u
 #define CONNECT_S 5
 #define STOP_MS 15000u
 
@@ -223,7 +224,7 @@ static int reach(struct str path, int *ret_fd, struct err *e)
 	return r;
 }
 
-int kept_open(struct str dir, struct box **ret, struct err *e)
+int kept_open_hasty(struct str dir, uint64_t answer_ms, struct box **ret, struct err *e)
 {
 	_cleanup_close_ int fd = FD_NONE;
 	struct kept *k;
@@ -236,6 +237,7 @@ int kept_open(struct str dir, struct box **ret, struct err *e)
 		return err_sys(e, ENOMEM, "reach the keeper");
 	k->box = (struct box){ .ops = &kept_ops, .jobs = &kept_jobs };
 	k->socket = TAKE_FD(fd);
+	k->answer_ms = answer_ms;
 	r = events_init(&k->later, k->socket);
 	if (r < 0) {
 		kept_close(&k->box);
@@ -243,4 +245,9 @@ int kept_open(struct str dir, struct box **ret, struct err *e)
 	}
 	*ret = &k->box;
 	return 0;
+}
+
+int kept_open(struct str dir, struct box **ret, struct err *e)
+{
+	return kept_open_hasty(dir, ANSWER_MS, ret, e);
 }

@@ -10,3 +10,5 @@
 
 /* ERR_NOTFOUND: nobody listens in `dir` (no keeper was started, or it has gone). ERR_DENIED: it is not ours. */
 int kept_open(struct str dir, struct box **ret, struct err *e);
+/* The same for who does not want to wait long for its answers: ERR_LIMIT after so long. */
+int kept_open_hasty(struct str dir, uint64_t answer_ms, struct box **ret, struct err *e);

@@ -225,7 +225,7 @@ static int pump(struct kept *k, short events, uint64_t end, struct kept_reply *r
 int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct message_fds *fds,
 	     uint64_t wait_ms, struct kept_reply *ret, struct err *e)
 {
-	uint64_t end = clock_deadline(KEPT_ANSWER_MS + wait_ms);
+	uint64_t end = clock_deadline(k->answer_ms + wait_ms);
 	int r = -EAGAIN;
 
 	if (h->msg >= KEEPER_JOB_START && !h->owner && !(h->flags & KEEPER_F_ANY))

@@ -10,14 +10,13 @@
 #include "backend/wire_keeper.h"
 #include "base/buf.h"
 
-#define KEPT_ANSWER_MS 10000u
-
 struct kept {
 	struct box box;
 	int socket;
 	struct events later;
 	struct asked asked;
 	uint64_t last_id, last_question;
+	uint64_t answer_ms; /* that an answer may take by itself */
 	bool gone;
 	struct err why;
 	struct files_wire *wire;      /* NULL until somebody asks for files */

@@ -181,6 +181,19 @@ int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n,
 bool kept_is_none(struct session *s, const struct decision *d, struct arena *a);
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
 		 struct err *e);
+
+/* session_end.c */
+#define KEPT_LOCK_TTL_MS 60000u /* longer than a supervisor may take to start */
+#define KEPT_LOCK_WAIT_MS 90000u
+#define KEPT_HASTY_MS 3000u /* for an answer, where nothing is lost without one */
+void kept_pause(void);      /* between two looks */
+struct str kept_lock_name(struct arena *a, struct str key);
+void kept_forget_dir(const char *dir); /* what its supervisor has left there */
+/* What happened, for the log; not what a call waits for. */
+void kept_record(struct engine *g, const char *what, struct str key, const char *why);
+/* Under its lock: ends it, and takes it out of the registry. 1 when it lived. */
+int kept_end_entry(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
+		   struct err *e);
 /* The sandbox of another process; its note goes when somebody looks. */
 int own_end(struct engine *g, const struct reg_entry *entry, const char *what, const char *why,
 	    struct err *e);
@@ -208,7 +221,10 @@ bool session_elsewhere(const struct session *s, struct buf *out);
 /* live_sweep.c: empty directories of sandboxes that have ended; how many went. */
 int live_sweep(struct engine *g, struct err *e);
 
-/* live_memory.c: what the processes below this one have in memory, bytes; 0 = not known. */
+/* live_memory.c */
+/* The children of this process, all that fit; how many. */
+size_t live_children(pid_t above, pid_t *v, size_t max);
+/* What the processes below this one have in memory, bytes; 0 = not known. */
 uint64_t live_memory(pid_t above);
 
 /* layers.c: layers that nobody uses any more; how many with changes in them went. */

@@ -80,9 +80,9 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 		ret->memory_summed = ret->memory_bytes > 0;
 		return;
 	}
-	if (entry->state != REG_READY ||
+	if (entry->state != REG_READY || reg_proc_stopped(&entry->supervisor) ||
 	    engine_session_dir(l->g, entry->key, dir, sizeof(dir), &ignored) < 0 ||
-	    kept_open(str_z(dir), ret_box, &ignored) < 0)
+	    kept_open_hasty(str_z(dir), KEPT_HASTY_MS, ret_box, &ignored) < 0)
 		return;
 	if ((*ret_box)->ops->stat(*ret_box, &st, &ignored) < 0)
 		return;

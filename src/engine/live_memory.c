@@ -90,6 +90,20 @@ static void add_below(struct crowd *c, pid_t pid)
 		(void)closedir(d);
 }
 
+size_t live_children(pid_t above, pid_t *v, size_t max)
+{
+	struct crowd *c = calloc(1, sizeof(*c));
+	size_t n = 0;
+
+	if (!c)
+		return 0;
+	add_below(c, above);
+	n = c->n < max ? c->n : max;
+	memcpy(v, c->v, n * sizeof(*v));
+	free(c);
+	return n;
+}
+
 uint64_t live_memory(pid_t above)
 {
 	struct crowd *c = calloc(1, sizeof(*c));

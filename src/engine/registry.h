@@ -47,6 +47,7 @@ int reg_proc_of(pid_t pid, struct reg_proc *ret, struct err *e); /* ERR_NOTFOUND
 /* The same for one of our own children, with less to read: `self` is us. */
 int reg_proc_beside(pid_t pid, const struct reg_proc *self, struct reg_proc *ret, struct err *e);
 enum reg_alive reg_proc_alive(const struct reg_proc *p); /* a zombie is gone */
+bool reg_proc_stopped(const struct reg_proc *p);         /* it lives, and was stopped (SIGSTOP) */
 
 /* ---- sandboxes ---- */
 

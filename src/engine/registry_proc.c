@@ -125,6 +125,15 @@ enum reg_alive reg_proc_alive(const struct reg_proc *p)
 	return start == p->start && state != 'Z' && state != 'X' ? REG_ALIVE : REG_GONE;
 }
 
+bool reg_proc_stopped(const struct reg_proc *p)
+{
+	char state = 0;
+	uint64_t start = 0;
+
+	return reg_proc_alive(p) == REG_ALIVE && read_stat(p->pid, &state, &start) >= 0 &&
+	       start == p->start && (state == 'T' || state == 't');
+}
+
 bool reg_same_proc(const struct reg_proc *a, const struct reg_proc *b)
 {
 	return a->pid == b->pid && a->start == b->start && a->pidns == b->pidns &&

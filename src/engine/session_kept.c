@@ -19,10 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_TTL_MS 60000u /* longer than a supervisor may take to start */
-#define LOCK_WAIT_MS 90000u
 #define LOCK_LOOK_MS 20
-#define END_WAIT_MS 5000u
 #define OUST_WAIT_MS 5000u
 #define ROOM_ARENA_MAX ((size_t)256 << 20)
 
@@ -38,163 +35,6 @@ struct making {
 	bool locked;
 	bool killed; /* the one before was */
 };
-
-static void sleep_ms(unsigned ms)
-{
-	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-
-	(void)nanosleep(&t, NULL);
-}
-
-/* ---- what happened, for the log; not what a call waits for ---- */
-
-static void record(struct engine *g, const char *what, struct str key, const char *why)
-{
-	const struct audit_field f[] = { { "key", key }, { "why", str_z(why) } };
-	struct audit *audit;
-	struct err ignored = { 0 };
-
-	if (engine_audit(g, &audit, &ignored) >= 0)
-		(void)audit_event(audit, AUDIT_SANDBOX, what, f, 2, &ignored);
-}
-
-/* ---- ending ---- */
-
-/* One that does not answer is killed; everything in its sandbox goes with it. */
-static int kill_supervisor(const struct reg_proc *p, struct err *e)
-{
-	_cleanup_close_ int fd = FD_NONE;
-	uint64_t until = clock_deadline(END_WAIT_MS);
-
-	if (p->pid == 0 || reg_proc_alive(p) == REG_GONE)
-		return 0;
-	if (reg_proc_alive(p) == REG_UNKNOWN)
-		return err_set(
-			e, ERR_UNAVAIL,
-			"process %llu, which keeps the sandbox, is in another pid namespace (a container?) and cannot be ended from here; "
-			"fix: the same command there",
-			(unsigned long long)p->pid);
-	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
-	/* Asked again with the process in hand: the number is its own as long as it is held. */
-	if (fd >= 0 && reg_proc_alive(p) == REG_ALIVE)
-		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-	while (reg_proc_alive(p) == REG_ALIVE && clock_mono_ms() < until)
-		sleep_ms(LOCK_LOOK_MS);
-	return reg_proc_alive(p) == REG_ALIVE
-		       ? err_set(e, ERR_UNAVAIL, "process %llu, which keeps the sandbox, does not end",
-				 (unsigned long long)p->pid)
-		       : 0;
-}
-
-int own_end(struct engine *g, const struct reg_entry *entry, const char *what, const char *why, struct err *e)
-{
-	int r = kill_supervisor(&entry->supervisor, e);
-
-	if (r >= 0 && what)
-		record(g, what, entry->key, why);
-	return r;
-}
-
-static void forget_dir(const char *dir)
-{
-	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	(void)unlinkat(fd, REGISTRY_INFO, 0);
-	(void)unlinkat(fd, "socket", 0);
-}
-
-static int end_entry(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
-		     struct err *e)
-{
-	struct registry *reg;
-	struct box *box = NULL;
-	char dir[4096];
-	/* With the lock in our hands, one that is "starting" was left by a maker who gave up or died. */
-	enum reg_alive alive = entry->state == REG_STARTING ? REG_GONE : reg_proc_alive(&entry->supervisor);
-	bool lived = alive != REG_GONE, seen_off = false;
-	bool job = entry->scope == SCOPE_JOB; /* nobody listens, and there is no directory */
-	int r = engine_registry(g, &reg, e);
-
-	if (r >= 0 && !job)
-		r = engine_session_dir(g, entry->key, dir, sizeof(dir), e);
-	if (r < 0)
-		return r;
-	if (lived && !job) {
-		r = kept_open(str_z(dir), &box, e);
-		if (r >= 0)
-			r = box->ops->stop(box, e);
-		/* Of one that we cannot see: it has hung up, or nobody listens. */
-		seen_off = r >= 0 ? e->kind != ERR_PROTO : e->kind == ERR_NOTFOUND;
-		box = box_close(box);
-	}
-	*e = (struct err){ 0 };
-	r = lived && !(seen_off && alive == REG_UNKNOWN) ? kill_supervisor(&entry->supervisor, e) : 0;
-	if (r < 0)
-		return r;
-	if (!job)
-		forget_dir(dir);
-	r = unless_full(registry_remove(reg, entry->key, &entry->supervisor, e), e);
-	if (r >= 0 && audit_what)
-		record(g, audit_what, entry->key, why);
-	return r < 0 ? r : lived;
-}
-
-static struct str lock_name(struct arena *a, struct str key)
-{
-	return arena_printf(a, "sandbox:%.*s", (int)key.n, key.p);
-}
-
-/* The entry as it is by now. Without the lock, one that is just being made has its maker in the place of a supervisor, and is left alone. */
-static int end_as_it_is(struct engine *g, struct str key, const struct reg_proc *only, bool locked,
-			const char *what, const char *why, struct err *e)
-{
-	_cleanup_arena_ struct arena a = { 0 };
-	struct registry *reg;
-	struct reg_entry now;
-	int r = engine_registry(g, &reg, e);
-
-	arena_init(&a, (size_t)1 << 20);
-	if (r >= 0)
-		r = registry_find(reg, key, &a, &now, e);
-	if (r < 0 && e->kind == ERR_NOTFOUND) {
-		*e = (struct err){ 0 };
-		return 0;
-	}
-	if (r < 0 || memcmp(&now.supervisor, only, sizeof(*only)) != 0 || (!locked && now.state != REG_READY))
-		return r < 0 ? r : 0;
-	return end_entry(g, &now, what, why, e);
-}
-
-/* Under its lock. A disk that is full, by what runs in it perhaps, takes no lock, and must not keep anybody from ending it. */
-int kept_end(struct engine *g, struct str key, const struct reg_proc *only, const char *what, const char *why,
-	     struct err *e)
-{
-	_cleanup_arena_ struct arena a = { 0 };
-	uint64_t until = clock_deadline(LOCK_WAIT_MS);
-	struct err ignored = { 0 };
-	struct registry *reg;
-	struct reg_lock lock;
-	int r = engine_registry(g, &reg, e);
-
-	arena_init(&a, (size_t)1 << 20);
-	if (r < 0)
-		return r;
-	while ((r = registry_lock(reg, lock_name(&a, key), LOCK_TTL_MS, &lock, NULL, e)) == 0) {
-		if (clock_mono_ms() > until)
-			return err_set(e, ERR_LIMIT,
-				       "another process has been making the sandbox of '" STR_FMT
-				       "' for too long",
-				       STR_ARG(key));
-		sleep_ms(LOCK_LOOK_MS);
-	}
-	if (r < 0)
-		return unless_full(r, e) < 0 ? r : end_as_it_is(g, key, only, false, what, why, e);
-	r = end_as_it_is(g, key, only, true, what, why, e);
-	(void)registry_unlock(reg, &lock, &ignored);
-	return r;
-}
 
 /* ---- making ---- */
 
@@ -235,7 +75,7 @@ static int start(struct making *m, const struct build_kept *k, pid_t *ret_pid, s
 		if (r >= 0 || e->kind != ERR_LIMIT || clock_mono_ms() > until)
 			return r;
 		*e = (struct err){ 0 };
-		sleep_ms(LOCK_LOOK_MS);
+		kept_pause();
 		(void)oust(m);
 	}
 }
@@ -251,11 +91,11 @@ static void give_up(struct making *m, const struct reg_entry *entry, pid_t pid)
 	else
 		(void)kill(pid, SIGTERM);
 	m->s->box = box_close(m->s->box);
-	forget_dir(m->dir);
+	kept_forget_dir(m->dir);
 	if (reg_proc_self(&self, &ignored) >= 0)
 		(void)registry_remove(m->reg, entry->key, &self, &ignored);
 	if (m->s->setup.failed)
-		record(m->g, "set-up failed", entry->key, "");
+		kept_record(m->g, "set-up failed", entry->key, "");
 }
 
 /*
@@ -340,7 +180,7 @@ static int make(struct making *m, const char *what, struct err *e)
 		give_up(m, &entry, pid);
 		return r;
 	}
-	record(m->g, what, entry.key, "");
+	kept_record(m->g, what, entry.key, "");
 	return 0;
 }
 
@@ -460,13 +300,13 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	}
 	if (v.keep == KEEP_RECREATE) {
 		*ret_what = "recreated";
-		r = end_entry(m->g, &old, NULL, v.why, e);
+		r = kept_end_entry(m->g, &old, NULL, v.why, e);
 		return r < 0 ? r : 0;
 	}
 	m->s->warn = v.keep == KEEP_WARN;
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
-		record(m->g, "outdated", old.key, v.why);
+		kept_record(m->g, "outdated", old.key, v.why);
 	return reach(m, old.supervisor.pid, e);
 }
 
@@ -480,13 +320,13 @@ static bool wait_cancelled(const struct session *s, int ms)
 /* Looks again each time: who has the lock may be about to make what we want. 1: s->box is it; 0: ours. */
 static int take_lock(struct making *m, struct str name, struct err *e)
 {
-	uint64_t until = clock_deadline(LOCK_WAIT_MS + setup_ms(m->d));
+	uint64_t until = clock_deadline(KEPT_LOCK_WAIT_MS + setup_ms(m->d));
 	struct reg_holder holder;
 	const char *what;
 	int r;
 
 	for (;;) {
-		r = registry_lock(m->reg, name, LOCK_TTL_MS + setup_ms(m->d), &m->lock, &holder, e);
+		r = registry_lock(m->reg, name, KEPT_LOCK_TTL_MS + setup_ms(m->d), &m->lock, &holder, e);
 		if (r != 0)
 			break;
 		if (clock_mono_ms() > until)
@@ -520,7 +360,7 @@ bool kept_is_none(struct session *s, const struct decision *d, struct arena *a)
 int kept_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a, struct err *e)
 {
 	struct making m = { .s = s, .g = s->engine, .d = d, .b = b, .a = a };
-	struct str name = lock_name(a, d->place.key);
+	struct str name = kept_lock_name(a, d->place.key);
 	struct err ignored = { 0 };
 	const char *what;
 	int r = engine_registry(s->engine, &m.reg, e);

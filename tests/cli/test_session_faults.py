@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions where something around them is not as usual: the umask, a keeper that is stopped or of another version, what others have left."""
 import os
+import signal
 import stat
 
 import pytest
+
+from conftest import wait_until
+from test_kills import below, lives
 
 
 def modes(top):
@@ -33,3 +37,20 @@ def test_the_umask_of_the_caller_changes_nothing_in_the_state_directory(sessions
     assert stat.S_IMODE(sessions.state.stat().st_mode) == 0o711
     sessions("kill", "--all", status=0)
     assert sessions.sh(command, umask=mask) == "0022\nread\n", "made anew, with the layers that are there"
+
+
+@pytest.mark.parametrize("who", ["the keeper", "the warden outside", "pid 1", "all of them"])
+def test_a_sandbox_that_is_stopped_is_ended_as_any_other(sessions, who):
+    sessions.call("exec", '{"command": "sleep 4324", "background": true}')
+    keeper = sessions.listed()["agent:main:test"]["supervisor"]
+    everybody = below(keeper)
+    wardens = everybody[:3]
+    for pid in wardens if who == "all of them" else [wardens[["the keeper", "the warden outside", "pid 1"].index(who)]]:
+        os.kill(pid, signal.SIGSTOP)
+    assert sessions.listed().keys() == {"agent:main:test"}
+    assert sessions("kill", "--all", status=0).out == "agent:main:test: ended\n"
+    assert wait_until(lambda: not any(map(lives, everybody)))
+    [left] = (sessions.state / "sessions").iterdir()
+    assert os.listdir(left) == ["keeper.lock"], "it went by itself: one that is killed leaves its logs"
+    assert sessions.listed() == {}
+    assert sessions.sh("echo again") == "again\n"
