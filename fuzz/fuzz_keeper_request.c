@@ -49,12 +49,12 @@ static void check_call(const struct keeper_request *h, struct str body)
 static void check_boot(struct str bytes)
 {
 	struct keeper_boot boot;
-	struct str plan, workdir;
+	struct str plan, workdir, durable;
 
-	if (keeper_boot_read(bytes, &boot, &plan, &workdir) < 0)
+	if (keeper_boot_read(bytes, &boot, &plan, &workdir, &durable) < 0)
 		return;
-	CHECK(is_inside(plan, bytes) && is_inside(workdir, bytes));
-	CHECK(sizeof(boot) + plan.n + workdir.n == bytes.n && boot.group_version <= CGROUP_V2);
+	CHECK(is_inside(plan, bytes) && is_inside(workdir, bytes) && is_inside(durable, bytes));
+	CHECK(sizeof(boot) + plan.n + workdir.n + durable.n == bytes.n && boot.group_version <= CGROUP_V2);
 	for (int i = 0; i < 3; i++)
 		CHECK(strlen(boot.group[i]) < sizeof(boot.group[i]));
 }

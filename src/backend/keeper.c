@@ -29,6 +29,7 @@ static int write_boot(const struct keeper_spec *spec, const struct cgroup *c, in
 	struct keeper_boot boot = { .version = KEEPER_VERSION,
 				    .plan = (uint32_t)spec->plan.n,
 				    .workdir = (uint32_t)spec->workdir.n,
+				    .durable = (uint32_t)spec->durable.n,
 				    .group_version = c->version,
 				    .group_have = c->have,
 				    .idle_s = spec->idle_s,
@@ -45,6 +46,7 @@ static int write_boot(const struct keeper_spec *spec, const struct cgroup *c, in
 	put_raw(&b, &boot, sizeof(boot));
 	buf_put(&b, spec->plan);
 	buf_put(&b, spec->workdir);
+	buf_put(&b, spec->durable);
 	if (b.failed)
 		return err_set(e, ERR_LIMIT, "the plan of a sandbox is larger than %u bytes",
 			       KEEPER_BOOT_MAX);
@@ -64,17 +66,20 @@ static bool group_valid(const struct keeper_boot *b)
 	return ended && b->group_version <= CGROUP_V2;
 }
 
-int keeper_boot_read(struct str bytes, struct keeper_boot *ret, struct str *ret_plan, struct str *ret_workdir)
+int keeper_boot_read(struct str bytes, struct keeper_boot *ret, struct str *ret_plan, struct str *ret_workdir,
+		     struct str *ret_durable)
 {
 	if (bytes.n < sizeof(*ret))
 		return -EINVAL;
 	memcpy(ret, bytes.p, sizeof(*ret));
 	bytes = str_from(bytes, sizeof(*ret));
 	if (ret->version != KEEPER_VERSION || !group_valid(ret) ||
-	    bytes.n != (size_t)ret->plan + (size_t)ret->workdir)
+	    bytes.n != (size_t)ret->plan + (size_t)ret->workdir + (size_t)ret->durable)
 		return -EINVAL;
 	*ret_plan = (struct str){ .p = bytes.p, .n = ret->plan };
-	*ret_workdir = str_from(bytes, ret->plan);
+	bytes = str_from(bytes, ret->plan);
+	*ret_workdir = (struct str){ .p = bytes.p, .n = ret->workdir };
+	*ret_durable = str_from(bytes, ret->workdir);
 	return 0;
 }
 

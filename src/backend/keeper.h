@@ -22,6 +22,8 @@ struct keeper_spec {
 	struct str workdir;    /* inside */
 	uint64_t
 		idle_s; /* no call and no job for so long, and nobody asked for anything: it goes; 0 = never */
+	struct str
+		durable; /* a file, by its absolute name, that is on the disk a moment after: what was written of this sandbox; empty = none */
 	uint64_t log_bytes;  /* of one stream of a background job; 0 = 8 MiB */
 	uint64_t logs_bytes; /* of all logs together; 0 = 256 MiB */
 	int keeper_fd;       /* the program, borrowed; 0 or negative = found as always */

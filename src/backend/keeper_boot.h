@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a keeper is started with: descriptors at fixed numbers, and a sealed memfd with a struct keeper_boot, the plan, and the directory
- * where calls start. It answers once, over a pipe.
+ * What a keeper is started with: descriptors at fixed numbers, and a sealed memfd with a struct keeper_boot, the plan, the directory
+ * where calls start, and the file that is to be on the disk. It answers once, over a pipe.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct keeper_boot {
 	uint32_t group_version, group_have;
 	uint64_t idle_s, log_bytes, logs_bytes;
 	char group[3][CGROUP_PATH_MAX], group_aside[CGROUP_PATH_MAX];
+	uint32_t durable, pad; /* bytes */
 };
 
 struct keeper_ready {
@@ -32,5 +33,5 @@ struct keeper_ready {
 };
 
 /* Reads what keeper_start() wrote. The slices point into `bytes`. -EINVAL when it is something else. */
-int keeper_boot_read(struct str bytes, struct keeper_boot *ret, struct str *ret_plan,
-		     struct str *ret_workdir);
+int keeper_boot_read(struct str bytes, struct keeper_boot *ret, struct str *ret_plan, struct str *ret_workdir,
+		     struct str *ret_durable);

@@ -202,9 +202,11 @@ int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, stru
 {
 	_cleanup_buf_ struct buf plan = { 0 };
 	struct cgroup cgroup = CGROUP_EMPTY;
-	struct keeper_spec spec = {
-		.dir = k->dir, .cgroup = &cgroup, .workdir = b->in.decision->workdir, .idle_s = k->idle_s
-	};
+	struct keeper_spec spec = { .dir = k->dir,
+				    .cgroup = &cgroup,
+				    .workdir = b->in.decision->workdir,
+				    .idle_s = k->idle_s,
+				    .durable = k->durable };
 	struct keeper_started started;
 	int r = make_plan(b, &cgroup, &plan, e);
 

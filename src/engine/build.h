@@ -56,8 +56,9 @@ int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);
 int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e);
 
 struct build_kept {
-	struct str dir;  /* of the session */
-	uint64_t idle_s; /* 0 = never */
+	struct str dir;     /* of the session */
+	uint64_t idle_s;    /* 0 = never */
+	struct str durable; /* what is written about it; goes to the disk a moment after */
 };
 /* A supervisor that keeps it; its process id. */
 int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, struct err *e);

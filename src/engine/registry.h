@@ -89,6 +89,11 @@ struct registry;
 int registry_open(const struct registry_opts *o, struct registry **ret, struct err *e);
 struct registry *registry_close(struct registry *r); /* with what was touched */
 DEFINE_CLEANUP(registry, registry_close)
+/*
+ * What was committed is there after a crash of any process. After a power cut it is there when this file was on the disk (fdatasync), and that is never waited
+ * for: the keeper of a new sandbox sees to it. Leases, whose sandboxes live on elsewhere, are on the disk when they are put.
+ */
+const char *registry_log(const struct registry *r);
 
 /* The name under which a damaged database lies now, since this handle was opened; NULL = none was. */
 const char *registry_set_aside(const struct registry *r);

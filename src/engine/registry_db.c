@@ -399,6 +399,8 @@ static int run_once(struct registry *r, bool writes, reg_work *work, void *ctx, 
 	struct err ignored = { 0 };
 	int code = reopen_if_exchanged(r, e);
 
+	if (code == 0 && r->lasting)
+		code = reg_exec(r, "PRAGMA synchronous = FULL", e);
 	if (code == 0 && writes)
 		code = reg_exec(r, "BEGIN IMMEDIATE", e);
 	if (code < 0)
@@ -408,6 +410,8 @@ static int run_once(struct registry *r, bool writes, reg_work *work, void *ctx, 
 		code = -1;
 	if (code < 0 && writes && r->db && !sqlite3_get_autocommit(r->db))
 		(void)reg_exec(r, "ROLLBACK", &ignored);
+	if (r->lasting && r->db)
+		(void)reg_exec(r, "PRAGMA synchronous = NORMAL", &ignored);
 	return code;
 }
 
@@ -433,6 +437,16 @@ int reg_run(struct registry *r, bool writes, reg_work *work, void *ctx, struct e
 	return code;
 }
 
+int reg_run_lasting(struct registry *r, reg_work *work, void *ctx, struct err *e)
+{
+	int code;
+
+	r->lasting = true;
+	code = reg_run(r, true, work, ctx, e);
+	r->lasting = false;
+	return code;
+}
+
 /* ---- handles ---- */
 
 static int nothing(struct registry *r, void *ctx, struct err *e)
@@ -454,7 +468,8 @@ static int open_dir(struct registry *r, const struct registry_opts *o, struct er
 	}
 	/* SQLite refuses links anywhere in the name; above the directory they are the user's own. */
 	r->dir = realpath(o->dir, NULL);
-	if (!r->dir || asprintf(&r->path, "%s/" REGISTRY_FILE, r->dir) < 0)
+	if (!r->dir || asprintf(&r->path, "%s/" REGISTRY_FILE, r->dir) < 0 ||
+	    asprintf(&r->log, "%s-wal", r->path) < 0)
 		return err_sys(e, errno, "resolve '%s'", o->dir);
 	r->guard = private_file_open(r->dir_fd, GUARD_FILE, O_RDWR | O_CREAT);
 	if (r->guard < 0) {
@@ -504,9 +519,15 @@ struct registry *registry_close(struct registry *r)
 	free(r->touched);
 	free(r->sessions);
 	free(r->path);
+	free(r->log);
 	free(r->dir);
 	free(r);
 	return NULL;
+}
+
+const char *registry_log(const struct registry *r)
+{
+	return r->log;
 }
 
 const char *registry_set_aside(const struct registry *r)

@@ -42,7 +42,7 @@ int registry_lease_put(struct registry *r, const struct reg_lease *lease, struct
 	struct reg_lease copy = *lease;
 	int code = check_lease(lease, e);
 
-	return code < 0 ? code : reg_run(r, true, do_put, &copy, e);
+	return code < 0 ? code : reg_run_lasting(r, do_put, &copy, e);
 }
 
 struct query {
@@ -155,7 +155,7 @@ int registry_lease_renew(struct registry *r, struct str key, struct str remote_i
 		.expires_ms = expires_ms
 	};
 
-	return reg_run(r, true, do_change, &c, e);
+	return reg_run_lasting(r, do_change, &c, e);
 }
 
 int registry_lease_remove(struct registry *r, struct str key, struct str remote_id, struct err *e)
@@ -164,5 +164,5 @@ int registry_lease_remove(struct registry *r, struct str key, struct str remote_
 			    .key = key,
 			    .remote_id = remote_id };
 
-	return reg_run(r, true, do_change, &c, e);
+	return reg_run_lasting(r, do_change, &c, e);
 }

@@ -18,13 +18,14 @@ struct touched {
 };
 
 struct registry {
-	char *dir, *path, *sessions; /* path: of the database */
+	char *dir, *path, *log, *sessions; /* path: of the database; log: beside it */
 	int dir_fd, guard; /* guard: shared while a transaction runs, exclusive while the file is exchanged */
 	sqlite3 *db;
 	uint64_t dev, ino; /* of what db is open on */
 	pid_t pid;
 	uint32_t wait_ms;
 	bool damaged; /* SQLite says so */
+	bool lasting; /* what is done waits for the disk */
 	char aside[96];
 	struct touched *touched;
 	size_t n_touched;
@@ -39,6 +40,8 @@ typedef int reg_work(struct registry *r, void *ctx, struct err *e);
  * aside, and the work is done once more with the new one.
  */
 int reg_run(struct registry *r, bool writes, reg_work *work, void *ctx, struct err *e);
+/* The same, and on the disk when it returns. */
+int reg_run_lasting(struct registry *r, reg_work *work, void *ctx, struct err *e);
 
 int reg_prepare(struct registry *r, const char *sql, sqlite3_stmt **ret, struct err *e);
 int reg_step(struct registry *r, sqlite3_stmt *st, struct err *e); /* 1 a row, 0 done */

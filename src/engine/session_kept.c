@@ -141,7 +141,9 @@ static int make(struct making *m, const char *what, struct err *e)
 				   .workspace = d->workspace,
 				   .created_ms = now,
 				   .used_ms = now };
-	struct build_kept k = { .dir = str_z(m->dir), .idle_s = idle_of(d) };
+	struct build_kept k = { .dir = str_z(m->dir),
+				.idle_s = idle_of(d),
+				.durable = str_z(registry_log(m->reg)) };
 	pid_t pid = 0;
 	int r = reg_proc_self(&entry.supervisor,
 			      e); /* until there is one: whoever finds us dead takes over */

@@ -166,6 +166,7 @@ struct keeper {
 	struct loop *loop;
 	struct box *box;
 	struct loop_id box_source, idle_source, look_source, retry_source;
+	char durable[4096]; /* durable.c */
 	int dir, lock, listener, logs;
 	struct loop_id listener_source;
 	uint64_t idle_ms, active_ms; /* idle_ms 0 = never */
@@ -186,3 +187,8 @@ static inline void keeper_active(struct keeper *k)
 }
 /* At the end of every handler of the loop. */
 void keeper_settle(struct keeper *k);
+
+/* ---- the disk (durable.c) ---- */
+
+/* A file that is to be on the disk, somewhat later; empty = none. */
+int durable_begin(struct keeper *k, struct str path);

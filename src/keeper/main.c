@@ -109,13 +109,13 @@ static void set_limits(void)
 	(void)signal(SIGHUP, SIG_IGN);
 }
 
-static int open_box(struct keeper *k, struct str bytes, struct err *e)
+static int open_box(struct keeper *k, struct str bytes, struct str *ret_durable, struct err *e)
 {
 	struct cgroup c = CGROUP_EMPTY;
 	struct native_spec spec = { .cgroup = &c };
 	struct keeper_boot boot;
 
-	if (keeper_boot_read(bytes, &boot, &spec.plan, &spec.workdir) < 0)
+	if (keeper_boot_read(bytes, &boot, &spec.plan, &spec.workdir, ret_durable) < 0)
 		return err_set(e, ERR_PROTO, "creel-keeper is started by creel, of the same version");
 	c.version = (enum cgroup_version)boot.group_version;
 	c.have = boot.group_have;
@@ -131,6 +131,7 @@ static int open_box(struct keeper *k, struct str bytes, struct err *e)
 static int begin(struct keeper *k, struct err *e)
 {
 	_cleanup_(message_unmap) struct str bytes = { 0 };
+	struct str durable = { 0 };
 	off_t size = lseek(KEEPER_FD_SPEC, 0, SEEK_END);
 	struct loop_id unused;
 	int r = take_lock(k, e);
@@ -148,11 +149,13 @@ static int begin(struct keeper *k, struct err *e)
 		return err_sys(e, -r, "start creel-keeper");
 	r = logs_open(k, e);
 	if (r >= 0)
-		r = open_box(k, bytes, e);
+		r = open_box(k, bytes, &durable, e);
 	if (r < 0)
 		return r;
 	r = loop_add_fd(k->loop, k->box->ops->fd(k->box), EPOLLIN, box_ready, k, &k->box_source);
 	keeper_active(k);
+	if (r >= 0)
+		r = durable_begin(k, durable);
 	if (r >= 0 && k->idle_ms)
 		r = loop_add_timer(k->loop, k->active_ms + k->idle_ms, idle, k, &k->idle_source);
 	if (r < 0)

@@ -5,7 +5,9 @@
 #include "backend/jobs.h"
 #include "base/sanitize.h"
 
+#include <poll.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/un.h>
 
 static bool exists(const struct den *d, const char *name)
@@ -156,6 +158,27 @@ WITH_KEEPER(killed_itself_takes_everything_with_it)
 	check_sh(d, "echo again", 0, "again\n");
 	path_of(d, "socket", path);
 	MUST(access(path, F_OK) == 0);
+}
+
+/* Nobody but who writes it out opens it. */
+WITH_KEEPER(writes_out_what_was_written_about_it_a_moment_after)
+{
+	struct den other = { .kind = KEPT };
+	int watch = inotify_init1(IN_CLOEXEC);
+	struct pollfd p = { .fd = watch, .events = POLLIN };
+	char path[128];
+
+	path_of(d, "log", path);
+	MUST(watch >= 0 && close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
+	MUST(inotify_add_watch(watch, path, IN_CLOSE) >= 0);
+	den_start(&other, &(struct keeper_spec){ .idle_s = 60, .durable = str_z(path) });
+	MUST(poll(&p, 1, 20000) == 1);
+	MUST(kill(other.keeper.pid, SIGTERM) == 0);
+	wait_dead(other.keeper.pid);
+	(void)close(watch);
+	MUST(unlink(path) == 0);
+	path_of(&other, "keeper.lock", path);
+	MUST(unlink(path) == 0 && rmdir(other.dir) == 0);
 }
 
 WITH_KEEPER(term_ends_everything)

@@ -384,6 +384,65 @@ TEST(a_full_disk_is_an_error_and_not_damage)
 	assert_int_equal(status, 0);
 }
 
+/* ---- the disk ---- */
+
+static int (*real_open)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *);
+static int (*real_sync)(sqlite3_file *, int);
+static sqlite3_io_methods counting;
+static unsigned log_syncs;
+
+static int count_sync(sqlite3_file *f, int flags)
+{
+	log_syncs++;
+	return real_sync(f, flags);
+}
+
+static int open_log(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
+{
+	int r = real_open(v, name, f, flags, out);
+
+	if (r == SQLITE_OK && flags & SQLITE_OPEN_WAL) {
+		counting = *f->pMethods;
+		real_sync = counting.xSync;
+		counting.xSync = count_sync;
+		f->pMethods = &counting;
+	}
+	return r;
+}
+
+/* A sandbox of this host does not outlive a power cut, and one that is elsewhere does. */
+TEST(a_lease_is_on_the_disk_when_it_is_put_and_no_sandbox_waits_for_that)
+{
+	SPOT(p);
+	sqlite3_vfs *real = sqlite3_vfs_find(NULL), ours = *real;
+	const struct reg_lease lease = { .key = STR("s:browser"),
+					 .backend = BACKEND_OPENSANDBOX,
+					 .remote_id = STR("r"),
+					 .expires_ms = 9000 };
+	struct reg_entry one = entry("k");
+	struct err ignored = { 0 };
+	struct registry *r;
+
+	real_open = real->xOpen;
+	ours.zName = "counting";
+	ours.xOpen = open_log;
+	assert_int_equal(sqlite3_vfs_register(&ours, 1), SQLITE_OK);
+	r = open_registry(&p);
+	log_syncs = 0;
+	OK(registry_put(r, &one, e));
+	assert_int_equal(registry_remove(r, one.key, NULL, &ignored), 1);
+	assert_int_equal(log_syncs, 0);
+	OK(registry_lease_put(r, &lease, e));
+	assert_true(log_syncs > 0);
+	log_syncs = 0;
+	OK(registry_put(r, &one, e));
+	assert_int_equal(log_syncs, 0);
+	assert_true(str_ends(str_z(registry_log(r)), STR("/registry.db-wal")));
+	assert_int_equal(access(registry_log(r), F_OK), 0);
+	registry_close(r);
+	assert_int_equal(sqlite3_vfs_unregister(&ours), SQLITE_OK);
+}
+
 /* ---- info ---- */
 
 TEST(an_info_file_says_what_was_written_and_is_ours_alone)
