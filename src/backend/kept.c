@@ -251,3 +251,11 @@ int kept_open(struct str dir, struct box **ret, struct err *e)
 {
 	return kept_open_hasty(dir, ANSWER_MS, ret, e);
 }
+
+pid_t kept_peer(const struct box *b)
+{
+	struct ucred who = { 0 };
+	socklen_t n = sizeof(who);
+
+	return getsockopt(kept_of(b)->socket, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 ? 0 : who.pid;
+}

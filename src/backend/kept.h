@@ -12,3 +12,5 @@
 int kept_open(struct str dir, struct box **ret, struct err *e);
 /* The same for who does not want to wait long for its answers: ERR_LIMIT after so long. */
 int kept_open_hasty(struct str dir, uint64_t answer_ms, struct box **ret, struct err *e);
+/* The process at the other end; 0 when it cannot be seen from here. */
+pid_t kept_peer(const struct box *b);

@@ -59,10 +59,11 @@ static bool head_valid(const struct keeper_request *h)
 
 int keeper_request_check(const struct keeper_request *h, size_t n, size_t n_fds)
 {
+	/* First: of another version the head may be shorter. */
+	if (n >= sizeof(h->version) && h->version != KEEPER_VERSION)
+		return -EPROTONOSUPPORT;
 	if (n < sizeof(*h))
 		return -EINVAL;
-	if (h->version != KEEPER_VERSION)
-		return -EPROTONOSUPPORT;
 	if (!head_valid(h) || (size_t)__builtin_popcount(h->fds) != n_fds)
 		return -EINVAL;
 	return n - sizeof(*h) == (h->fds & KEEPER_FD_BODY ? 0 : h->body) ? 0 : -EINVAL;
@@ -116,10 +117,11 @@ int keeper_request_call(const struct keeper_request *h, struct str body, struct 
 
 int keeper_event_check(const struct keeper_event *h, size_t n, size_t n_fds)
 {
+	/* First: of another version the head may be shorter. */
+	if (n >= sizeof(h->version) && h->version != KEEPER_VERSION)
+		return -EPROTONOSUPPORT;
 	if (n < sizeof(*h))
 		return -EINVAL;
-	if (h->version != KEEPER_VERSION)
-		return -EPROTONOSUPPORT;
 	if ((h->msg != KEEPER_EVENT && h->msg != KEEPER_REPLY) || h->kind > BOX_FAILED ||
 	    h->op >= KEEPER_REQUEST_END_ || h->err_kind < 0 || h->err_kind >= ERR_KIND_COUNT_ ||
 	    h->end.reason >= BOX_REASON_COUNT_)

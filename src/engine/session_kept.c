@@ -50,25 +50,29 @@ static int put_info(const struct making *m, const struct reg_entry *entry, struc
 	return dir < 0 ? err_sys(e, errno, "open '%s'", m->dir) : registry_info_write(dir, entry, e);
 }
 
-/* A supervisor whose maker was killed before he could register it: nobody knows what it holds. */
-static bool oust(const struct making *m)
+/* A supervisor whose maker was killed before he could register it: nobody knows what it holds. It may be of another version. */
+static void oust(const struct making *m, bool by_force)
 {
 	struct err ignored = { 0 };
 	struct box *box = NULL;
+	pid_t pid;
 
-	if (kept_open(str_z(m->dir), &box, &ignored) < 0)
-		return false;
-	(void)box->ops->stop(box, &ignored);
+	if (kept_open_hasty(str_z(m->dir), KEPT_HASTY_MS, &box, &ignored) < 0)
+		return;
+	pid = kept_peer(box);
+	if (!by_force)
+		(void)box->ops->stop(box, &ignored);
+	else if (pid > 1 && pid != getpid())
+		(void)kill(pid, SIGKILL);
 	(void)box_close(box);
-	return true;
 }
 
 static int start(struct making *m, const struct build_kept *k, pid_t *ret_pid, struct err *e)
 {
-	uint64_t until = clock_deadline(OUST_WAIT_MS);
+	uint64_t until = clock_deadline(OUST_WAIT_MS), patient = clock_deadline(OUST_WAIT_MS / 2);
 	int r;
 
-	(void)oust(m);
+	oust(m, false);
 	for (;;) {
 		r = build_kept(m->b, k, ret_pid, e);
 		/* One that is only about to listen, or just about to go. */
@@ -76,7 +80,7 @@ static int start(struct making *m, const struct build_kept *k, pid_t *ret_pid, s
 			return r;
 		*e = (struct err){ 0 };
 		kept_pause();
-		(void)oust(m);
+		oust(m, clock_mono_ms() > patient);
 	}
 }
 
@@ -218,8 +222,18 @@ static struct keep_verdict judge(const struct making *m, const struct reg_entry 
 	return v;
 }
 
-/* One whose sandbox has just ended still listens for a moment: only who answers is there. */
-static int reach(struct making *m, uint64_t keeper, struct err *e)
+/* It lives, with work in it perhaps, and nobody of this version can speak to it. To make another would lose sight of it. */
+static int refuse_version(struct making *m, struct err *e)
+{
+	m->s->box = box_close(m->s->box);
+	return err_set(e, ERR_UNAVAIL,
+		       "the sandbox of '" STR_FMT
+		       "' is kept by another version of creel; fix: creel recreate '" STR_FMT
+		       "' (processes in it end, files stay)",
+		       STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
+}
+
+static int ask_once(struct making *m, uint64_t keeper, bool *ret_hung_up, struct err *e)
 {
 	struct box_stat st;
 	int r = kept_open(str_z(m->dir), &m->s->box, e);
@@ -230,22 +244,16 @@ static int reach(struct making *m, uint64_t keeper, struct err *e)
 						   .looked_ms = clock_mono_ms() };
 		return 1;
 	}
-	/* It lives, with work in it perhaps, and nobody of this version can speak to it. To make another would lose sight of it. */
-	if (r >= 0 && e->kind == ERR_PROTO) {
-		m->s->box = box_close(m->s->box);
-		return err_set(e, ERR_UNAVAIL,
-			       "the sandbox of '" STR_FMT
-			       "' is kept by another version of creel; fix: creel recreate '" STR_FMT
-			       "' (processes in it end, files stay)",
-			       STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
-	}
+	if (r >= 0 && e->kind == ERR_PROTO)
+		return refuse_version(m, e);
+	*ret_hung_up = r >= 0;
 	/* Stopped perhaps, or far too busy: what it holds is not lost, and the registry must go on telling of it. */
 	if (e->kind == ERR_LIMIT) {
 		m->s->box = r < 0 ? NULL : box_close(m->s->box);
 		return err_set(
 			e, ERR_UNAVAIL,
 			"process %llu, which keeps the sandbox of '" STR_FMT
-			"', does not answer; fix: kill -CONT it if it is stopped, or creel recreate '" STR_FMT
+			"', does not answer: it is stopped (then: kill -CONT), or too many speak to it at once; fix: wait, or creel recreate '" STR_FMT
 			"' (processes in it end, files stay)",
 			(unsigned long long)keeper, STR_ARG(m->d->place.key), STR_ARG(m->d->place.key));
 	}
@@ -254,6 +262,26 @@ static int reach(struct making *m, uint64_t keeper, struct err *e)
 	m->s->box = r < 0 ? NULL : box_close(m->s->box);
 	*e = (struct err){ 0 };
 	return 0;
+}
+
+/*
+ * One whose sandbox has just ended still listens for a moment: only who answers is there. Who hangs up and stays does not know what we say: that
+ * is how one of another version answers what is shorter or longer than it should be.
+ */
+static int reach(struct making *m, const struct reg_proc *keeper, struct err *e)
+{
+	uint64_t until = clock_deadline(OUST_WAIT_MS);
+	bool hung_up = false;
+	int r;
+
+	while ((r = ask_once(m, keeper->pid, &hung_up, e)) == 0 && hung_up &&
+	       reg_proc_alive(keeper) == REG_ALIVE) {
+		if (clock_mono_ms() > until)
+			return refuse_version(m, e);
+		kept_pause();
+		hung_up = false;
+	}
+	return r;
 }
 
 /* Most often somebody stands in another directory than with the call before. */
@@ -309,7 +337,7 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
 		kept_record(m->g, "outdated", old.key, v.why);
-	return reach(m, old.supervisor.pid, e);
+	return reach(m, &old.supervisor, e);
 }
 
 static bool wait_cancelled(const struct session *s, int ms)

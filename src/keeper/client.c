@@ -247,6 +247,11 @@ static void door(struct loop *l, void *ctx, uint32_t events)
 
 	(void)l;
 	(void)events;
+	/* Whoever comes now waits at the door until another one goes: to hang up would mean that there is nobody. */
+	if (k->n_clients >= CLIENTS_MAX) {
+		(void)loop_mod_fd(k->loop, k->listener_source, 0);
+		return;
+	}
 	r = admit(k);
 	/* No room for a descriptor: not to be asked again and again. Some client has to go first, or the timer comes. */
 	if (r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -ENOBUFS)
@@ -273,7 +278,8 @@ static void client_free(struct client *c)
 		free(o);
 	}
 	free(c);
-	k->n_clients--;
+	if (k->n_clients-- == CLIENTS_MAX && k->listener >= 0)
+		(void)loop_mod_fd(k->loop, k->listener_source, EPOLLIN);
 	keeper_active(k);
 }
 

@@ -393,8 +393,22 @@ _Noreturn static void speak_as_before(int listener)
 	}
 }
 
+/* What one does that takes what it hears for no message. */
+_Noreturn static void hang_up(int listener)
+{
+	char asked[4096];
+	int who;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	for (;;) {
+		who = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		(void)!recv(who, asked, sizeof(asked), 0);
+		(void)close(who);
+	}
+}
+
 /* After an upgrade: the sandbox lives, and nobody can speak to its keeper. It stays in sight until somebody ends it. */
-WITH_LAB(a_keeper_of_another_version_is_refused_with_a_way_that_works, 0)
+static void check_other_version(struct lab *l, void (*speak)(int))
 {
 	struct creel_session *s = open_as(l, "agent:a:one", NULL);
 	struct creel_filter f = CREEL_FILTER_INIT;
@@ -416,7 +430,7 @@ WITH_LAB(a_keeper_of_another_version_is_refused_with_a_way_that_works, 0)
 	pid = fork();
 	MUST(pid >= 0);
 	if (pid == 0)
-		speak_as_before(listener);
+		speak(listener);
 	(void)close(listener);
 	s = open_as(l, "agent:a:one", NULL);
 	for (int i = 0; i < 2; i++) { /* the second finds everything as it was */
@@ -432,6 +446,16 @@ WITH_LAB(a_keeper_of_another_version_is_refused_with_a_way_that_works, 0)
 	MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
 	MUST_SAY(sh(l, s, "ls /tmp; cat kept"), "kept\n");
 	(void)creel_close(s);
+}
+
+WITH_LAB(a_keeper_of_another_version_is_refused_with_a_way_that_works, 0)
+{
+	check_other_version(l, speak_as_before);
+}
+
+WITH_LAB(a_keeper_that_does_not_know_what_it_hears_is_refused_the_same_way, 0)
+{
+	check_other_version(l, hang_up);
 }
 
 /* ---- many at once ---- */

@@ -181,6 +181,29 @@ WITH_KEEPER(writes_out_what_was_written_about_it_a_moment_after)
 	MUST(unlink(path) == 0 && rmdir(other.dir) == 0);
 }
 
+/* As many as there are places; who comes then waits for one. */
+WITH_KEEPER(has_a_queue_at_its_door)
+{
+	enum { PLACES = 128 };
+	static struct box *v[PLACES]; /* with d->box one more than there are places */
+	struct box_stat st;
+	struct err e = { 0 };
+
+	for (int i = 0; i < PLACES; i++) {
+		MUST(kept_open_hasty(str_z(d->dir), i < PLACES - 1 ? 20000 : 300, &v[i], &e) == 0);
+		if (i < PLACES - 1)
+			MUST(v[i]->ops->stat(v[i], &st, &e) == 0);
+	}
+	MUST(v[PLACES - 1]->ops->stat(v[PLACES - 1], &st, &e) < 0 && e.kind == ERR_LIMIT);
+	(void)box_close(v[PLACES - 1]);
+	MUST(kept_open_hasty(str_z(d->dir), 20000, &v[PLACES - 1], &e) == 0);
+	v[0] = box_close(v[0]);
+	MUST(v[PLACES - 1]->ops->stat(v[PLACES - 1], &st, &e) == 0);
+	for (int i = 1; i < PLACES; i++)
+		(void)box_close(v[i]);
+	check_sh(d, "echo still", 0, "still\n");
+}
+
 WITH_KEEPER(term_ends_everything)
 {
 	struct box_call c = sh(DAEMONS "trap '' TERM; exec sleep $MARK");

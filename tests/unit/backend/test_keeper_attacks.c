@@ -138,16 +138,25 @@ WITH_KEEPER(numbers_that_do_not_grow_and_bodies_that_lie_are_refused)
 
 WITH_KEEPER(another_version_is_told_so)
 {
-	struct keeper_request h = { .version = KEEPER_VERSION + 1, .msg = KEEPER_STAT, .id = 1 };
-	struct keeper_event ev = { 0 };
-	char text[512] = "";
-	struct message_fds fds;
-	int fd = raw_connect(d);
+	/* Its head may be shorter or longer than ours: then with what looks like a body. */
+	static const size_t sizes[] = { sizeof(struct keeper_request), 16,
+					sizeof(struct keeper_request) + 64 };
+	struct {
+		struct keeper_request h;
+		char more[64];
+	} m = { .h = { .version = KEEPER_VERSION + 1, .msg = KEEPER_STAT, .id = 1 } };
 
-	send_bytes(fd, &h, sizeof(h));
-	MUST(message_take(fd, MESSAGE_WAIT, &ev, sizeof(ev), text, sizeof(text) - 1, &fds) > 0);
-	MUST(ev.err_kind == ERR_PROTO && strstr(text, "another version") && is_hung_up(fd));
-	(void)close(fd);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct keeper_event ev = { 0 };
+		char text[512] = "";
+		struct message_fds fds;
+		int fd = raw_connect(d);
+
+		send_bytes(fd, &m, sizes[i]);
+		MUST(message_take(fd, MESSAGE_WAIT, &ev, sizeof(ev), text, sizeof(text) - 1, &fds) > 0);
+		MUST(ev.err_kind == ERR_PROTO && strstr(text, "another version") && is_hung_up(fd));
+		(void)close(fd);
+	}
 }
 
 /* Many calls, many questions, and nobody listens: the others do not notice. */
@@ -193,16 +202,14 @@ static int count_connected(const int *fds, int n)
 	return live;
 }
 
-WITH_KEEPER(more_clients_than_it_takes_are_turned_away)
+WITH_KEEPER(more_clients_than_it_takes_wait_and_disturb_nobody)
 {
-	uint64_t soon = clock_deadline(10000);
 	int fds[140];
 
 	for (int i = 0; i < 140; i++)
 		fds[i] = raw_connect(d);
 	check_sh(d, "echo others", 0, "others\n");
-	while (count_connected(fds, 140) != 127) /* and we are one ourselves */
-		MUST(clock_mono_ms() < soon && usleep(2000) == 0);
+	MUST(count_connected(fds, 140) == 140);
 	for (int i = 0; i < 140; i++)
 		(void)close(fds[i]);
 	for (uint64_t end = clock_deadline(10000);;) {
