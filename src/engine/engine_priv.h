@@ -32,6 +32,7 @@ struct engine {
 	int warden_fd;             /* the same */
 	int clerk_fd;              /* of sandboxes that this process has; negative = each finds its own */
 	int own_dir;               /* the same; then `self` is this process */
+	int own_lock;              /* the same */
 	struct reg_proc self;
 	uint64_t own_count; /* notes of sandboxes of our own, so far */
 	uint64_t requests;  /* that were numbered here */
@@ -173,6 +174,7 @@ void spares_done(struct session *s);
 /* session_own.c */
 void own_note(struct session *s, const struct decision *d);
 void own_forget(struct session *s);
+void own_done(struct engine *g);
 /* Adds those of every process to the *n of *v, which lie in the arena. */
 int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n, struct err *e);
 

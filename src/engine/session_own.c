@@ -3,6 +3,8 @@
  * A sandbox that a process has for itself (CREEL_OWN) leaves a note in own/ of the state directory for as long as it lives, so that whoever looks sees it
  * and can end it. A file, and not a row of the registry: its owner may open thousands, and never reads them. The name says who the owner is; what the
  * note says of the sandbox is believed only while that very process is there. Without the note everything works; so it may fail.
+ *
+ * The owner holds a lock, one for all of its notes, which tells that it is there even to who cannot see its processes (in or out of a container).
  */
 #include "engine/engine_priv.h"
 
@@ -14,10 +16,48 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTE_NAME_MAX 72
+#define NOTE_NAME_MAX 104
+#define LOCK_TRIES 8
 #define NOTES_MAX 100000u
+
+static void lock_name(struct str run, char out[static NOTE_NAME_MAX])
+{
+	(void)snprintf(out, NOTE_NAME_MAX, ".%.*s", (int)run.n, run.p);
+}
+
+/* Who looks may take a lock that is not locked yet for a forgotten one: it counts only with its name. */
+static int take_lock(struct engine *g)
+{
+	char name[NOTE_NAME_MAX];
+	struct stat st, named;
+
+	lock_name(str_z(g->run_id), name);
+	for (int i = 0; g->own_lock < 0 && i < LOCK_TRIES; i++) {
+		_cleanup_close_ int fd = private_file_open(g->own_dir, name, O_RDWR | O_CREAT);
+
+		if (fd < 0)
+			return fd;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		    fstatat(g->own_dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino)
+			g->own_lock = TAKE_FD(fd);
+	}
+	return g->own_lock < 0 ? -EBUSY : 0;
+}
+
+void own_done(struct engine *g)
+{
+	char name[NOTE_NAME_MAX];
+
+	lock_name(str_z(g->run_id), name);
+	if (g->own_lock >= 0 && g->self.pid == (uint64_t)getpid())
+		(void)unlinkat(g->own_dir, name, 0);
+	(void)fd_close(g->own_lock);
+	(void)fd_close(g->own_dir);
+}
 
 static int open_dir(struct engine *g, struct err *e)
 {
@@ -33,8 +73,8 @@ static int open_dir(struct engine *g, struct err *e)
 
 static void note_name(const struct engine *g, uint64_t count, char out[static NOTE_NAME_MAX])
 {
-	(void)snprintf(out, NOTE_NAME_MAX, "%" PRIu64 "-%" PRIu64 "-%" PRIu64, g->self.pid, g->self.start,
-		       count);
+	(void)snprintf(out, NOTE_NAME_MAX, "%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%s", g->self.pid,
+		       g->self.start, count, g->run_id);
 }
 
 static int write_note(const struct engine *g, const char *name, const struct reg_entry *entry, struct err *e)
@@ -61,7 +101,7 @@ void own_note(struct session *s, const struct decision *d)
 	struct reg_entry entry = session_entry(s, d);
 	struct err ignored = { 0 };
 
-	if (open_dir(g, &ignored) < 0 ||
+	if (open_dir(g, &ignored) < 0 || take_lock(g) < 0 ||
 	    reg_proc_beside(native_pid(s->box), &g->self, &entry.supervisor, &ignored) < 0)
 		return;
 	(void)snprintf(key, sizeof(key), "own:%" PRIu64 "-%" PRIu64, entry.supervisor.pid,
@@ -85,13 +125,30 @@ void own_forget(struct session *s)
 
 /* ---- reading ---- */
 
-static bool owner_of(const struct engine *g, const char *name, struct reg_proc *ret)
+static bool owner_of(const struct engine *g, const char *name, struct reg_proc *ret, struct str *ret_run)
 {
-	struct str pid, start, rest = str_z(name);
+	struct str pid, start, count, rest = str_z(name);
 
 	*ret = g->self; /* the boot and the namespace */
 	return str_cut(rest, '-', &pid, &rest) && str_cut(rest, '-', &start, &rest) &&
+	       str_cut(rest, '-', &count, ret_run) && ret_run->n > 0 && ret_run->n < sizeof(g->run_id) &&
 	       str_to_u64(pid, UINT64_MAX, &ret->pid) >= 0 && str_to_u64(start, UINT64_MAX, &ret->start) >= 0;
+}
+
+/* Nobody holds its lock, or there is none any more: wherever it ran, it has gone. */
+static bool is_left(const struct engine *g, struct str run)
+{
+	char name[NOTE_NAME_MAX];
+	_cleanup_close_ int fd = FD_NONE;
+
+	lock_name(run, name);
+	fd = private_file_open(g->own_dir, name, O_RDONLY);
+	if (fd < 0)
+		return fd == -ENOENT;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	(void)unlinkat(g->own_dir, name, 0);
+	return true;
 }
 
 static int read_note(int dir, const char *name, struct arena *a, struct reg_entry *ret, struct err *e)
@@ -113,12 +170,18 @@ static bool look_at_note(const struct engine *g, const char *name, struct arena 
 {
 	struct err ignored = { 0 };
 	struct reg_proc owner;
+	struct str run;
 	bool known;
 
-	if (!owner_of(g, name, &owner))
+	if (name[0] == '.') {
+		if (strlen(name) > 2 && strlen(name) <= sizeof(g->run_id))
+			(void)is_left(g, str_z(name + 1));
+		return false;
+	}
+	if (!owner_of(g, name, &owner, &run))
 		return false;
 	known = read_note(g->own_dir, name, a, ret, &ignored) >= 0;
-	if (reg_proc_alive(known ? &ret->supervisor : &owner) == REG_GONE) {
+	if (is_left(g, run) || (known && reg_proc_alive(&ret->supervisor) == REG_GONE)) {
 		(void)unlinkat(g->own_dir, name, 0);
 		return false;
 	}

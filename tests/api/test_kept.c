@@ -101,14 +101,15 @@ WITH_LAB(list_and_inspect_tell_what_lives, 0)
 static int count_notes(const struct lab *l)
 {
 	char path[128];
+	struct dirent *entry;
 	DIR *d;
-	int n = -2;
+	int n = 0;
 
 	(void)snprintf(path, sizeof(path), "%s/own", l->state);
 	d = opendir(path);
 	MUST(d);
-	while (readdir(d))
-		n++;
+	while ((entry = readdir(d)))
+		n += entry->d_name[0] != '.';
 	(void)closedir(d);
 	return n;
 }
@@ -218,6 +219,27 @@ WITH_LAB(one_that_cannot_be_ended_from_here_is_not_told_as_ended_and_the_others_
 	MUST_SAY(sh(l, b, "ls /tmp"), ""); /* a new one */
 	(void)creel_close(a);
 	(void)creel_close(b);
+}
+
+/* A container that was killed has left a note, and nobody here can see whether its processes are there. */
+WITH_LAB(a_note_of_a_process_that_has_gone_is_forgotten_wherever_it_ran, CREEL_OWN)
+{
+	pid_t pid = fork();
+	int status;
+
+	MUST(pid >= 0);
+	if (pid == 0) {
+		struct creel_session *s;
+
+		l->g = lab_engine(l);
+		s = open_as(l, "agent:a:one", "rw");
+		(void)sh(l, s, "true");
+		move_to_another_namespace(l);
+		_exit(look(l).n == 1 ? 0 : 1); /* as when it is killed */
+	}
+	MUST(waitpid(pid, &status, 0) == pid && status == 0);
+	MUST(count_notes(l) == 1);
+	MUST(look(l).n == 0 && count_notes(l) == 0);
 }
 
 WITH_LAB(kill_ends_what_it_is_told_and_nothing_else, 0)
