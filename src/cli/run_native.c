@@ -132,9 +132,11 @@ static int make_profile(struct run *r, struct err *e)
 				    .allowed = source_allowed,
 				    .ctx = &rules };
 	const struct state_dir state = run_state(r);
+	struct git_user git;
 	int rc = image_find(&state, r->cli->arena, r->cli->image.text, &in.image, e);
 
-	in.gitconfig = git_user_find(r->cli->arena, r->facts.home, r->cli->environ);
+	git = git_user_find(r->cli->arena, r->facts.home, r->cli->environ);
+	in.gitconfig = git_user_text(r->cli->arena, &git);
 	choose_tty(r, &in.tty);
 	if (rc >= 0)
 		rc = make_env(r, &in.env, e);

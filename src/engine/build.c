@@ -64,6 +64,7 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 				   .gid = getgid(),
 				   .allowed = source_allowed,
 				   .ctx = &rules };
+	struct git_user git;
 	struct str image = in->image.p ? in->image : in->decision->place.image;
 	int r;
 
@@ -77,8 +78,10 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 		r = limits_find(in->decision, &ret->limits, e);
 	ret->limits.stays = true; /* one call of many, and the warden serves the next */
 	p.private_dir = str_z(ret->private_dir);
-	if (in->local)
-		p.gitconfig = git_user_find(a, in->facts->home, in->state->environ);
+	if (in->local && !scope_is_shared(in->decision->place.scope)) {
+		git = git_user_find(a, in->facts->home, in->state->environ);
+		p.gitconfig = git_user_text(a, &git);
+	}
 	if (r >= 0)
 		r = profile_make(&p, a, diags, &ret->profile, e);
 	if (r < 0)

@@ -55,6 +55,12 @@ int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);
 /* The same without waiting for its walls: native_stands() of backend/native.h. */
 int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e);
 
+/* Several sessions have one sandbox: nothing in it may be one caller's own. */
+static inline bool scope_is_shared(enum scope s)
+{
+	return s == SCOPE_AGENT || s == SCOPE_SHARED;
+}
+
 struct build_kept {
 	struct str dir;     /* of the session */
 	uint64_t idle_s;    /* 0 = never */

@@ -94,6 +94,8 @@ struct session {
 	enum code refused; /* a remote caller who is nobody here; CODE_OK otherwise */
 	struct str image, cgroup_parent, net;
 	struct strs env; /* NAME=value */
+	struct git_user git; /* of the caller, for calls in a sandbox that others use, too */
+	bool git_found;
 	bool env_secret; /* a value came from the environment */
 
 	void *call_memory; /* used again by each call */

@@ -337,6 +337,11 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	build_signature(d, &want);
 	if (want.failed || d->place.key.n > REGISTRY_KEY_MAX)
 		return err_set(e, ERR_LIMIT, "the key of the sandbox is too long");
+	/* Once: what is in a sandbox of the session alone is not read again either. */
+	if (in.local && !s->git_found && scope_is_shared(d->place.scope)) {
+		s->git = git_user_find(&s->arena, s->who.facts.home, s->engine->state.environ);
+		s->git_found = true;
+	}
 	if (s->box && str_eq(buf_str(&want), buf_str(&s->made_for)) && still_there(s)) {
 		s->engine->counts.reused += s->kept;
 		return 0;

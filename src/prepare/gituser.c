@@ -163,7 +163,7 @@ struct str git_user_text(struct arena *a, const struct git_user *u)
 	return out.failed ? (struct str){ 0 } : arena_str(a, buf_str(&out));
 }
 
-struct str git_user_find(struct arena *a, struct str home, char *const *vars)
+struct git_user git_user_find(struct arena *a, struct str home, char *const *vars)
 {
 	const char *only = environ_get(vars, "GIT_CONFIG_GLOBAL"),
 		   *xdg = environ_get(vars, "XDG_CONFIG_HOME");
@@ -171,12 +171,12 @@ struct str git_user_find(struct arena *a, struct str home, char *const *vars)
 
 	if (only) {
 		read_from(a, str_z(only), &u);
-		return git_user_text(a, &u);
+		return u;
 	}
 	read_from(a,
 		  xdg ? arena_printf(a, "%s/git/config", xdg)
 		      : arena_printf(a, "%.*s/.config/git/config", (int)home.n, home.p),
 		  &u);
 	read_from(a, arena_printf(a, "%.*s/.gitconfig", (int)home.n, home.p), &u);
-	return git_user_text(a, &u);
+	return u;
 }

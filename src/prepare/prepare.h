@@ -94,10 +94,10 @@ void git_user_parse(struct arena *a, struct str text, struct git_user *u);
 /* A file for git with these two alone; empty when there are none. */
 struct str git_user_text(struct arena *a, const struct git_user *u);
 /*
- * The same out of the files where git itself looks for what is the user's own: ~/.config/git/config ($XDG_CONFIG_HOME) and ~/.gitconfig, or
+ * Both out of the files where git itself looks for what is the user's own: ~/.config/git/config ($XDG_CONFIG_HOME) and ~/.gitconfig, or
  * $GIT_CONFIG_GLOBAL instead. A file that is not there or larger than 64 KiB says nothing.
  */
-struct str git_user_find(struct arena *a, struct str home, char *const *vars);
+struct git_user git_user_find(struct arena *a, struct str home, char *const *vars);
 
 /* ---- image.c ---- */
 

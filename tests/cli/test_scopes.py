@@ -126,3 +126,24 @@ def test_c16_a_lease_is_of_one_conversation_and_tool_and_of_nobody_whose_key_rea
     assert sorted((b["key"], b["scope"]) for b in listed) == [("one:code_exec", "lease"), ("one:shell", "lease"), ("two:shell", "lease")]
     other = sessions("call", "--session", "one:shell", "--sandbox", "light", "exec", "cat /tmp/a")
     assert other.status == 126 and "one:shell" in other.json["message"], other
+
+
+@pytest.mark.parametrize("scope", ["agent", "shared"])
+def test_a_shared_sandbox_has_nobodys_git_name_but_the_callers(sessions, scope):
+    options, _ = configure(sessions, scope=scope)
+    commit = "rm -rf /tmp/r && git init -q /tmp/r && cd /tmp/r && git commit -q --allow-empty -m x && git log -1 '--format=%an <%ae> %cn <%ce>'"
+
+    def who_commits(name, session, command=commit):
+        config = sessions.home / f"{name}.gitconfig"
+        config.write_text(f"[user]\n\tname = {name} \u00e4 x\n\temail = {name}@example.org\n" if name != "nobody" else "")
+        return sessions(*options, "call", "--session", session, "exec", "-", input=json.dumps({"command": command}),
+                        env={"GIT_CONFIG_GLOBAL": str(config)}).json
+
+    for name, session in [("ann", "agent:main:a"), ("ben", "agent:main:b"), ("ann", "agent:main:a")]:
+        whole = f"{name} \u00e4 x <{name}@example.org>"
+        assert who_commits(name, session)["stdout"] == f"{whole} {whole}\n"
+    assert len(sessions.listed()) == 1
+    assert "tell me who you are" in who_commits("nobody", "agent:main:b")["stderr"]
+    assert who_commits("ben", "agent:main:b", "GIT_AUTHOR_NAME=other; export GIT_AUTHOR_NAME; " + commit)["stdout"].startswith("other <ben@")
+    seen = who_commits("nobody", "agent:main:b", "cat /etc/gitconfig; env | grep GIT_; git config user.name; true")
+    assert "ann" not in seen["stdout"] and "ben" not in seen["stdout"], seen
