@@ -114,6 +114,9 @@ static int unknown_option(const struct parser *p, struct str name)
 	if (best)
 		return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "', did you mean '--%s'?",
 			       STR_ARG(name), best);
+	if (owner && p->ret->n_path > 1)
+		return err_set(p->e, ERR_USAGE, "'%s' has no option '--" STR_FMT "' ('%s' has one)",
+			       args_command(p->ret)->name, STR_ARG(name), owner->name);
 	if (owner)
 		return err_set(p->e, ERR_USAGE,
 			       "option '--" STR_FMT "' belongs to the command '%s': write it after that word",

@@ -51,6 +51,7 @@ def test_version_is_told_three_ways(creel):
     (["explain", "--sesion", "x"], "unknown option '--sesion', did you mean '--session'?"),
     (["explain", "--session"], "'--session' needs a value: --session KEY"),
     (["--tool", "exec", "explain"], "option '--tool' belongs to the command 'explain'"),
+    (["recreate", "--all", "--force"], "'recreate' has no option '--force'"),  # and not: write it after 'import'
     (["explain", "--sandbox", "dokcer"], "--sandbox: 'dokcer' is not none, light, docker or readonly (did you mean 'docker'?)"),
     (["explain", "--profile", "nope"], "--profile: 'nope' is not none, openclaw, athena, tier1, bilrost, openclaw-net or ci"),
     (["explain", "--compat", "openclaw"], "--compat: 'openclaw' is not documents or openclaw-2026.9"),
