@@ -21,6 +21,7 @@
 
 #define LOCK_LOOK_MS 20
 #define OUST_WAIT_MS 5000u
+#define ABSENT_WAIT_MS 500u
 #define ROOM_ARENA_MAX ((size_t)256 << 20)
 
 struct making {
@@ -266,18 +267,20 @@ static int ask_once(struct making *m, uint64_t keeper, bool *ret_hung_up, struct
 
 /*
  * One whose sandbox has just ended still listens for a moment: only who answers is there. Who hangs up and stays does not know what we say: that
- * is how one of another version answers what is shorter or longer than it should be.
+ * is how one of another version answers what is shorter or longer than it should be. Who does not listen is about to go, or somebody has removed its
+ * socket.
  */
 static int reach(struct making *m, const struct reg_proc *keeper, struct err *e)
 {
-	uint64_t until = clock_deadline(OUST_WAIT_MS);
+	uint64_t until = clock_deadline(OUST_WAIT_MS), soon = clock_deadline(ABSENT_WAIT_MS);
 	bool hung_up = false;
 	int r;
 
-	while ((r = ask_once(m, keeper->pid, &hung_up, e)) == 0 && hung_up &&
-	       reg_proc_alive(keeper) == REG_ALIVE) {
-		if (clock_mono_ms() > until)
+	while ((r = ask_once(m, keeper->pid, &hung_up, e)) == 0 && reg_proc_alive(keeper) == REG_ALIVE) {
+		if (hung_up && clock_mono_ms() > until)
 			return refuse_version(m, e);
+		if (!hung_up && clock_mono_ms() > soon)
+			return 0;
 		kept_pause();
 		hung_up = false;
 	}
@@ -337,7 +340,11 @@ static int use_old(struct making *m, const char **ret_what, struct err *e)
 	m->s->warn_until_ms = v.until_ms;
 	if (v.tell)
 		kept_record(m->g, "outdated", old.key, v.why);
-	return reach(m, &old.supervisor, e);
+	r = reach(m, &old.supervisor, e);
+	/* Nobody can come to it any more. Left alone, it would have the session's layers, and nobody would know of it. */
+	if (r == 0 && m->locked && reg_proc_alive(&old.supervisor) == REG_ALIVE)
+		r = kept_end_entry(m->g, &old, "ended", "it cannot be reached", e) < 0 ? -1 : 0;
+	return r;
 }
 
 static bool wait_cancelled(const struct session *s, int ms)

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import subprocess
 
 import pytest
 
@@ -54,3 +55,17 @@ def test_a_sandbox_that_is_stopped_is_ended_as_any_other(sessions, who):
     assert os.listdir(left) == ["keeper.lock"], "it went by itself: one that is killed leaves its logs"
     assert sessions.listed() == {}
     assert sessions.sh("echo again") == "again\n"
+
+
+@pytest.mark.parametrize("removed", ["sessions", "sessions/*", "sessions/*/socket", "registry"])
+def test_a_keeper_that_nobody_can_reach_any_more_is_in_nobodys_way(sessions, removed):
+    sessions.sh("echo kept > file")
+    keeper = sessions.listed()["agent:main:test"]["supervisor"]
+    for path in sessions.state.glob(removed):
+        subprocess.run(["rm", "-rf", str(path)], check=True)
+    assert sessions.sh("cat file") == "kept\n"
+    assert sessions.listed().keys() == {"agent:main:test"}
+    if removed != "registry":  # what lives is found again without it
+        assert wait_until(lambda: not lives(keeper))
+    sessions("kill", "--all", status=0)
+    assert wait_until(lambda: not lives(keeper))
