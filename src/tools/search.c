@@ -35,9 +35,10 @@ struct search {
 	size_t context, limit;
 	bool ignored, binary, is_file;
 	size_t found, files;
-	size_t too_large, not_text, unreadable;
+	size_t too_large, not_text, unreadable, too_deep;
 	char start[FILES_PATH_MAX]; /* as it was said */
 	const char *stopped;        /* why it ended before its end; NULL: it has not */
+	const char *left_out;       /* why it has not seen everything, and went on */
 };
 
 static void search_done(struct search *s)
@@ -268,8 +269,10 @@ static int visit(struct search *s, const char *dir, const char *dir_name, const 
 		return visit_file(s, path, name);
 	if (!is_dir)
 		return 0;
-	if (depth == s->depth)
+	if (depth == s->depth) {
+		s->too_deep++;
 		return 0;
+	}
 	r = walk(s, path, name, level, depth + 1);
 	if (r < 0 && r != -ECONNRESET && s->e->kind == ERR_NONE) {
 		s->unreadable++;
@@ -290,7 +293,7 @@ static int walk(struct search *s, const char *path, const char *name, const stru
 	if (!s->ignored)
 		load_rules(s, &l.arena, path, &l, &level);
 	if (l.total > l.n)
-		s->stopped = "directory too large";
+		s->left_out = "directory too large";
 	for (size_t i = 0; i < l.n && r == 0 && !is_over(s); i++)
 		r = visit(s, path, name, &l.v[i], &level, depth);
 	return r;
@@ -350,9 +353,11 @@ static void put_counts(const struct search *s, struct jsonw *w)
 		jsonw_ku64(w, "filesNotText", s->not_text);
 	if (s->unreadable)
 		jsonw_ku64(w, "unreadable", s->unreadable);
-	jsonw_kbool(w, "truncated", s->stopped != NULL);
-	if (s->stopped)
-		jsonw_kz(w, "why", s->stopped);
+	if (s->too_deep)
+		jsonw_ku64(w, "directoriesTooDeep", s->too_deep);
+	jsonw_kbool(w, "truncated", s->stopped || s->left_out);
+	if (s->stopped || s->left_out)
+		jsonw_kz(w, "why", s->stopped ? s->stopped : s->left_out);
 }
 
 int tool_search(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)
@@ -375,6 +380,11 @@ int tool_search(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, s
 	r = begin(&s, said, path);
 	if (r < 0)
 		return r;
+	/* Who says how deep has what he wanted. */
+	if (in->v[SEARCH_DEPTH])
+		s.too_deep = 0;
+	else if (s.too_deep && !s.left_out)
+		s.left_out = "directories too deep";
 	jsonw_arr_end(w);
 	put_counts(&s, w);
 	return 0;

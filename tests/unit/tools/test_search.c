@@ -190,6 +190,33 @@ TEST(search_tells_of_files_that_it_could_not_search)
 	assert_int_equal(got_int(&c, "filesTooLarge"), 1);
 }
 
+TEST(search_tells_of_directories_that_are_too_deep_for_it)
+{
+	YARD(p);
+	CALL(c, p);
+	int at = fcntl(p.work, F_DUPFD_CLOEXEC, 3);
+
+	yard_put(p.work, "top", STR("x"), 0644);
+	for (int i = 0; i < 66; i++) {
+		int below;
+
+		assert_int_equal(mkdirat(at, "d", 0755), 0);
+		below = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(below >= 0);
+		(void)close(at);
+		at = below;
+	}
+	yard_put(at, "deep", STR("x"), 0644);
+	(void)close(at);
+	call_ok(&c, "search", "{pattern:'x'}");
+	CHECK_STR(found(&c), STR("top:1"));
+	assert_true(got_bool(&c, "truncated"));
+	CHECK_STR(got_str(&c, "why"), STR("directories too deep"));
+	assert_int_equal(got_int(&c, "directoriesTooDeep"), 1);
+	call_ok(&c, "search", "{pattern:'x', depth:2}"); /* as it was asked for */
+	assert_false(got_bool(&c, "truncated"));
+}
+
 /* A clerk that is killed after so many answers: from then on there is none. */
 static struct files_ops dying;
 static const struct files_ops *honest;
@@ -232,6 +259,39 @@ TEST(search_and_ls_of_a_clerk_that_was_killed_are_no_success)
 			call_fails(&c, calls[i][0], calls[i][1], ERR_UNAVAIL, "was killed; try again");
 		}
 	p.files->ops = honest;
+}
+
+/* More names than are taken of one directory. */
+static int crowded_list(struct files *f, const char *path, unsigned flags, files_each *each, void *ctx)
+{
+	int r = honest->list(f, path, flags, each, ctx);
+
+	for (unsigned i = 0; r == 0 && i < 100001; i++) {
+		char name[16];
+		struct files_entry fake = { .st = { .mode = S_IFREG | 0644 } };
+
+		(void)snprintf(name, sizeof(name), "z%u", i);
+		fake.name = str_z(name);
+		r = each(ctx, &fake);
+	}
+	return r;
+}
+
+TEST(search_of_a_directory_that_is_too_large_tells_what_it_has_seen)
+{
+	YARD(p);
+	CALL(c, p);
+	struct files_ops crowded = *p.files->ops;
+
+	yard_put(p.work, "a.c", STR("x"), 0644);
+	honest = p.files->ops;
+	crowded.list = crowded_list;
+	p.files->ops = &crowded;
+	call_ok(&c, "search", "{glob:'a.*'}");
+	p.files->ops = honest;
+	CHECK_STR(found(&c), STR("a.c"));
+	assert_true(got_bool(&c, "truncated"));
+	CHECK_STR(got_str(&c, "why"), STR("directory too large"));
 }
 
 TEST(search_reads_ignore_files_of_every_directory)
