@@ -10,6 +10,7 @@ struct ls {
 	struct jsonw *w;
 	uint64_t depth;
 	size_t limit, shown, total;
+	size_t too_deep; /* directories that are told, and not what is in them */
 	bool late, unreadable;
 };
 
@@ -61,6 +62,7 @@ static int show_entry(struct ls *l, const char *path, const char *name, const st
 		return 0;
 	}
 	put_entry(l, sub_name, &entry->st);
+	l->too_deep += S_ISDIR(entry->st.mode) && depth >= l->depth;
 	if (!S_ISDIR(entry->st.mode) || depth >= l->depth || l->shown >= l->limit)
 		return 0;
 	/* A directory that cannot be read, or is gone, must not hide the rest; a clerk that is gone hides all of it. */
@@ -113,7 +115,12 @@ int tool_ls(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struc
 	/* When the limit was reached before all directories were, nobody knows the total. */
 	if (l.total > l.shown)
 		jsonw_ku64(w, "atLeast", l.total);
-	jsonw_kbool(w, "truncated", l.total > l.shown || l.late);
+	/* Who says how deep, or asks for one directory, has what he wanted. */
+	if (in->v[LS_DEPTH] || !tools_bool(in, LS_RECURSIVE))
+		l.too_deep = 0;
+	if (l.too_deep)
+		jsonw_ku64(w, "directoriesTooDeep", l.too_deep);
+	jsonw_kbool(w, "truncated", l.total > l.shown || l.late || l.too_deep);
 	if (l.late)
 		jsonw_kz(w, "why", "the time of the call was over");
 	if (l.unreadable)

@@ -190,7 +190,7 @@ TEST(search_tells_of_files_that_it_could_not_search)
 	assert_int_equal(got_int(&c, "filesTooLarge"), 1);
 }
 
-TEST(search_tells_of_directories_that_are_too_deep_for_it)
+TEST(search_and_ls_tell_of_directories_that_are_too_deep_for_them)
 {
 	YARD(p);
 	CALL(c, p);
@@ -215,6 +215,13 @@ TEST(search_tells_of_directories_that_are_too_deep_for_it)
 	assert_int_equal(got_int(&c, "directoriesTooDeep"), 1);
 	call_ok(&c, "search", "{pattern:'x', depth:2}"); /* as it was asked for */
 	assert_false(got_bool(&c, "truncated"));
+	call_ok(&c, "ls", "{recursive:true}");
+	assert_true(got_bool(&c, "truncated"));
+	assert_int_equal(got_int(&c, "directoriesTooDeep"), 1);
+	for (int i = 0; i < 2; i++) {
+		call_ok(&c, "ls", i ? "{depth:2}" : "{}");
+		assert_false(got_bool(&c, "truncated") || has(&c, "directoriesTooDeep"));
+	}
 }
 
 /* A clerk that is killed after so many answers: from then on there is none. */
