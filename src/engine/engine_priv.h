@@ -93,7 +93,7 @@ struct session {
 	bool own;
 	enum code refused; /* a remote caller who is nobody here; CODE_OK otherwise */
 	struct str image, cgroup_parent, net;
-	struct strs env; /* NAME=value */
+	struct strs env;     /* NAME=value */
 	struct git_user git; /* of the caller, for calls in a sandbox that others use, too */
 	bool git_found;
 	bool env_secret; /* a value came from the environment */
