@@ -10,6 +10,7 @@
 #include "backend/wire_keeper.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -204,13 +205,18 @@ static int count_connected(const int *fds, int n)
 
 WITH_KEEPER(more_clients_than_it_takes_wait_and_disturb_nobody)
 {
-	int fds[140];
+	enum { MANY = 1536 + 20 };
+	struct rlimit files;
+	int fds[MANY];
 
-	for (int i = 0; i < 140; i++)
+	MUST(getrlimit(RLIMIT_NOFILE, &files) == 0);
+	files.rlim_cur = files.rlim_max;
+	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
+	for (int i = 0; i < MANY; i++)
 		fds[i] = raw_connect(d);
 	check_sh(d, "echo others", 0, "others\n");
-	MUST(count_connected(fds, 140) == 140);
-	for (int i = 0; i < 140; i++)
+	MUST(count_connected(fds, MANY) == MANY);
+	for (int i = 0; i < MANY; i++)
 		(void)close(fds[i]);
 	for (uint64_t end = clock_deadline(10000);;) {
 		struct box *again = NULL;
