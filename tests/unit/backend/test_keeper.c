@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/un.h>
 
 static bool exists(const struct den *d, const char *name)
@@ -184,11 +185,15 @@ WITH_KEEPER(writes_out_what_was_written_about_it_a_moment_after)
 /* As many as there are places; who comes then waits for one. */
 WITH_KEEPER(has_a_queue_at_its_door)
 {
-	enum { PLACES = 128 };
+	enum { PLACES = 1536 };
 	static struct box *v[PLACES]; /* with d->box one more than there are places */
+	struct rlimit files;
 	struct box_stat st;
 	struct err e = { 0 };
 
+	MUST(getrlimit(RLIMIT_NOFILE, &files) == 0);
+	files.rlim_cur = files.rlim_max;
+	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
 	for (int i = 0; i < PLACES; i++) {
 		MUST(kept_open_hasty(str_z(d->dir), i < PLACES - 1 ? 20000 : 300, &v[i], &e) == 0);
 		if (i < PLACES - 1)
