@@ -119,3 +119,17 @@ def test_what_cannot_be_limited_is_refused(light):
     for bad in ("x", "-1", ""):
         assert "limits.output" in light.run("true", options=limit(bad), status=125).err
     assert light.run("echo", "x", options=limit(0), status=0).out == "x\n"
+
+
+SPIN = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
+
+
+@pytest.mark.parametrize("reason, options, then", [
+    ("output", ["--output-limit", "1000"], "yes"),
+    ("timeout", ["--timeout", "1"], "trap '' TERM; while :; do :; done"),
+    ("disk", ["--disk", "2m"], "trap '' XFSZ; while :; do for i in 1 2 3 4 5; do head -c 1000000 /dev/zero >f$i; done; done"),
+])
+def test_whoever_is_ended_has_used_something_all_the_same(light, reason, options, then):
+    result = light.run("sh", "-c", SPIN + then, options=options)
+    assert result.report["reason"] == reason, result
+    assert result.report["user_us"] > 0 and result.report["peak_memory_bytes"] >= 4096, result

@@ -16,6 +16,7 @@
 #define P_PIDFD_ 3
 #define WEXITED_ 4
 #define SHUT_WR_ 1
+#define END_MS 500
 
 /* Written by us, who are root outside: the sandbox itself could not map a second user. */
 static long write_maps(const struct plan_header *p, long pid)
@@ -127,6 +128,14 @@ static long signal_inside(long pid, int pidfd, int sig)
 	return r < 0 ? SYS2(kill, pid, sig) : r;
 }
 
+/* Pid 1 ends the rest first and says what it has used; if it cannot, it is killed like the rest. */
+static enum event end_inside(const struct warden *w, enum event e, long pid, int pidfd)
+{
+	if (w->plan->flags & PLAN_F_SERVE || signal_inside(pid, pidfd, SIGNAL_END) < 0)
+		return e;
+	return wait_for(pidfd, now_ms() + END_MS);
+}
+
 static enum event watch(struct warden *w, long pid, int pidfd)
 {
 	const struct plan_header *p = w->plan;
@@ -135,14 +144,15 @@ static enum event watch(struct warden *w, long pid, int pidfd)
 			    .disk = p->disk_bytes ? disk_start(now) : NEVER };
 	enum event e = wait_until(w, pidfd, &a);
 
-	if (e != EVENT_DEADLINE)
-		return e;
-	say_end(w, REASON_TIMEOUT, 0);
-	if (!p->grace_ms)
-		return e;
-	(void)signal_inside(pid, pidfd, SIGTERM);
-	a.deadline = now_ms() + p->grace_ms;
-	return wait_until(w, pidfd, &a);
+	if (e == EVENT_DEADLINE) {
+		say_end(w, REASON_TIMEOUT, 0);
+		if (p->grace_ms) {
+			(void)signal_inside(pid, pidfd, SIGTERM);
+			a.deadline = now_ms() + p->grace_ms;
+			e = wait_until(w, pidfd, &a);
+		}
+	}
+	return e == EVENT_DEADLINE || e == EVENT_DISK ? end_inside(w, e, pid, pidfd) : e;
 }
 
 /* Until creel has closed the channel; without `wait`: whether it has. Inside hears of it, too, and may have ended before us. */

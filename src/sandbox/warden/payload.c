@@ -188,7 +188,7 @@ static void settle(struct warden *w)
 /* Before the payload starts: what cannot be watched over must not run. */
 void open_signals(struct warden *w)
 {
-	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1);
+	uint64_t mask = 1ull << (SIGCHLD - 1) | 1ull << (SIGTERM - 1) | 1ull << (SIGNAL_END - 1);
 	long fd = SYS4(signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
@@ -412,15 +412,20 @@ bool signal_from_outside(const uint32_t info[32], uint32_t sig)
 	return info[0] == sig && info[2] == 0 /* SI_USER */ && info[3] == 0;
 }
 
-static void take_signal(long fd, long payload)
+/* False: outside wants the end. */
+static bool take_signal(long fd, long payload)
 {
 	uint32_t info[32] = { 0 }; /* struct signalfd_siginfo */
 
-	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info))
+	while (SYS3(read, fd, info, sizeof(info)) == (long)sizeof(info)) {
+		if (signal_from_outside(info, SIGNAL_END))
+			return false;
 		if (signal_from_outside(info, SIGTERM)) {
 			SYS2(kill, -1, SIGTERM);
 			SYS2(kill, -payload, SIGCONT);
 		}
+	}
+	return true;
 }
 
 /* A shell inside may have given the terminal to a job of its own: then it is in the foreground already. */
@@ -454,6 +459,14 @@ static bool take_message(struct warden *w, long payload)
 	return true;
 }
 
+/* Whoever is ended has used something, too: only we can say how much. */
+static int end_all(struct warden *w)
+{
+	w->report.err = -end_others(w);
+	ended(w, SIGKILL);
+	return 1;
+}
+
 int payload_serve(struct warden *w, long payload)
 {
 	struct pollfd p[2] = { { .fd = w->signals_fd, .events = POLLIN },
@@ -465,11 +478,11 @@ int payload_serve(struct warden *w, long payload)
 		if (reap(w, payload))
 			return 0;
 		SYS5(ppoll, p, 2, 0, 0, 0);
-		if (p[0].revents)
-			take_signal(w->signals_fd, payload);
+		if (p[0].revents && !take_signal(w->signals_fd, payload))
+			return end_all(w);
 		if (p[1].revents & POLLHUP)
 			return 1; /* creel is gone: so is everything here */
 		if (p[1].revents & POLLIN && !take_message(w, payload))
-			return 1;
+			return end_all(w);
 	}
 }

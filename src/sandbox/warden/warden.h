@@ -210,6 +210,8 @@ bool spawn_shares(void);
 #define SPAWN_PATIENCE_S 2
 void spawn_wait(const struct warden *w, long pid);
 void open_signals(struct warden *w);
+#define SIGNAL_END \
+	SIGQUIT /* of the outside to pid 1, while it has one payload: end everything, and say what it has used */
 bool signal_from_outside(const uint32_t info[32], uint32_t sig);
 uint64_t usec(const void *timeval);
 
