@@ -72,11 +72,51 @@ int state_run_path(const struct state_dir *s, const char *name, char *out, size_
 /* Whoever owns a directory above ours, or may write to it, can put another in its place; but not in a sticky one like /tmp. */
 static bool is_others(const struct stat *st)
 {
+	return st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != UNMAPPED_UID;
+}
+
+static bool others_write(const struct stat *st)
+{
 	bool group = st->st_mode & S_IWGRP && st->st_gid != 0 && st->st_gid != getegid();
 
-	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != UNMAPPED_UID)
-		return true;
 	return !(st->st_mode & S_ISVTX) && (group || st->st_mode & S_IWOTH);
+}
+
+/* What is wrong with a directory above ours, and what to do about it there; NULL: nothing. */
+static const char *fault_of(const struct stat *st, bool passable, const char **ret_fix)
+{
+	*ret_fix = "";
+	if (is_others(st))
+		return "belongs to somebody else";
+	*ret_fix = "chmod go-w it, or ";
+	if (others_write(st))
+		return "can be written by others";
+	*ret_fix = "chmod o+x it, or ";
+	return passable && geteuid() == 0 && !(st->st_mode & S_IXOTH)
+		       ? "lets no other user pass, which the sandbox is"
+		       : NULL;
+}
+
+/* The path that `fd` really has. */
+static ssize_t name_of(int fd, char *out, size_t size)
+{
+	char link[64];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return readlink(link, out, size);
+}
+
+static int refuse_above(int fd, const char *up, const char *path, const char *fault, const char *fix,
+			struct err *e)
+{
+	_cleanup_close_ int dir = openat(fd, up, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[4096];
+	ssize_t n = dir < 0 ? -1 : name_of(dir, name, sizeof(name));
+
+	return err_set(e, ERR_UNAVAIL,
+		       "the directory '%.*s' above '%s' %s; fix: %sname a state directory of your own with "
+		       "--state-dir",
+		       n > 0 ? (int)n : 2, n > 0 ? name : "..", path, fault, fix);
 }
 
 /* Up to the root, by the directories themselves: the names that led here may have been links. */
@@ -84,6 +124,7 @@ static int check_above(int fd, const char *path, bool passable, struct err *e)
 {
 	char up[3 * DEPTH_MAX + 3] = "..";
 	struct stat st = { 0 }, below;
+	const char *fault, *fix;
 
 	for (unsigned i = 0; i + 1 < DEPTH_MAX; i++) {
 		below = st;
@@ -91,18 +132,9 @@ static int check_above(int fd, const char *path, bool passable, struct err *e)
 			return err_sys(e, errno, "look above '%s'", path);
 		if (st.st_dev == below.st_dev && st.st_ino == below.st_ino)
 			return 0;
-		if (is_others(&st))
-			return err_set(
-				e, ERR_UNAVAIL,
-				"a directory above '%s' belongs to somebody else or can be written by others; "
-				"fix: name a state directory of your own with --state-dir",
-				path);
-		if (passable && geteuid() == 0 && !(st.st_mode & S_IXOTH))
-			return err_set(
-				e, ERR_UNAVAIL,
-				"the sandbox, which is another user, may not pass through a directory above '%s'; "
-				"fix: chmod o+x it, or name another state directory with --state-dir",
-				path);
+		fault = fault_of(&st, passable, &fix);
+		if (fault)
+			return refuse_above(fd, up, path, fault, fix, e);
 		memcpy(up + 2 + (size_t)3 * i, "/..", 4);
 	}
 	return err_set(e, ERR_LIMIT, "'%s' lies deeper than %u directories", path, DEPTH_MAX);
@@ -117,24 +149,26 @@ static int open_ours(const char *path, struct err *e)
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, errno, "open '%s': --state-dir names another place", path);
-	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+	if (st.st_uid != geteuid())
 		return err_set(
 			e, ERR_UNAVAIL,
-			"'%s' belongs to somebody else or can be written by others; fix: name a state directory of "
-			"your own with --state-dir",
+			"'%s' belongs to somebody else; fix: name a state directory of your own with --state-dir",
+			path);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(
+			e, ERR_UNAVAIL,
+			"'%s' can be written by others; fix: chmod go-w it, or name a state directory of your own with "
+			"--state-dir",
 			path);
 	rc = check_above(fd, path, true, e);
 	return rc < 0 ? rc : TAKE_FD(fd);
 }
 
-/* The path that `fd` really has: a home directory may be reached through a link, and the warden follows none. */
+/* A home directory may be reached through a link, and the warden follows none. */
 static int real_path(int fd, const char *id, char *out, size_t size, struct err *e)
 {
-	char link[64];
-	ssize_t n;
+	ssize_t n = name_of(fd, out, size);
 
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, out, size);
 	if (n < 0)
 		return err_sys(e, errno, "resolve the state directory");
 	if ((size_t)n + strlen(id) + 2 > size)

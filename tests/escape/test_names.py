@@ -183,3 +183,26 @@ def test_a_state_directory_that_the_sandbox_cannot_reach_is_named(light):
         assert result.status == 0, result
         return
     assert result.status == 125 and result.out == "" and "--state-dir" in result.err and "pass" in result.err, result
+
+
+@pytest.mark.parametrize("fault, mode, owner, fix", [
+    ("belongs to somebody else", 0o755, OTHER, "fix: name a state directory"),
+    ("can be written by others", 0o777, None, "chmod go-w it"),
+    ("can be written by others", 0o775, None, "chmod go-w it"),
+])
+@pytest.mark.parametrize("below", ["state", "a/b/state"])
+def test_the_directory_that_makes_a_state_directory_unsafe_is_named(light, fault, mode, owner, fix, below):
+    """Which one of those above it, by its real name, what is wrong with it, and what to do."""
+    needs_root()
+    wrong, link = light.base / "shared/wrong", light.base / "link"
+    (wrong / below).mkdir(parents=True)
+    for d in [p for p in wrong.rglob("*") if p.is_dir()]:
+        light.give(d)
+    link.symlink_to(wrong)
+    os.chown(wrong, light.uid if owner is None else owner, OTHER)
+    wrong.chmod(mode)
+    result = light.run("true", state=link / below)
+    assert result.status == 125 and f"'{wrong}' above '" in result.err and fault in result.err and fix in result.err, result
+    wrong.chmod(0o755)
+    if owner is None:  # the fix is one
+        light.run("true", state=link / below, status=0)
