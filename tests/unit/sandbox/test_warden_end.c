@@ -136,8 +136,10 @@ TEST(warden_kills_who_does_not_hear)
 			.as_user = user, .script = STUBBORN, .timeout_ms = 150, .grace_ms = grace });
 
 		assert_true(clock_mono_ms() - start >= 150 + grace);
-		assert_int_equal(o->n_exits, 1);
+		assert_int_equal(o->n_exits, 2);
 		assert_int_equal(o->exits[0].reason, REASON_TIMEOUT);
+		assert_int_equal(o->exits[1].value, SIGKILL);
+		assert_true(o->exits[1].max_rss_kb > 0); /* what it has used is told all the same */
 		assert_int_equal(count_marked(NULL), 0);
 	}
 }
