@@ -28,11 +28,11 @@ struct engine {
 };
 
 /* The workspace is a directory that the measurement has made. */
-static bool allow(void *ctx, struct str resolved, bool workspace, struct str *why)
+static bool allow(void *ctx, struct str resolved, enum source_use use, struct str *why)
 {
 	(void)ctx;
 	(void)resolved;
-	(void)workspace;
+	(void)use;
 	(void)why;
 	return true;
 }

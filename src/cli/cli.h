@@ -139,8 +139,7 @@ extern const struct enum_name manual_names[];
 int input_facts(struct cli *cli, struct facts *ret, struct err *e);
 int input_request(const struct cli *cli, struct request *ret, struct err *e);
 /* Loads what -c, -e, --profile, --compat and the default files say. On failure the errors are in *diags. */
-int input_config(struct cli *cli, const struct facts *f, struct diags *diags, struct config *ret,
-		 struct err *e);
+int input_config(struct cli *cli, struct facts *f, struct diags *diags, struct config *ret, struct err *e);
 /* Only this file, for `config import`. */
 int input_one_file(struct cli *cli, const struct facts *f, const struct config_source *file,
 		   struct diags *diags, struct config *ret, struct err *e);

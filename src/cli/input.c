@@ -88,8 +88,7 @@ static struct config_input base_input(const struct cli *cli, const struct facts 
 	};
 }
 
-int input_config(struct cli *cli, const struct facts *f, struct diags *diags, struct config *ret,
-		 struct err *e)
+int input_config(struct cli *cli, struct facts *f, struct diags *diags, struct config *ret, struct err *e)
 {
 	struct config_input in = base_input(cli, f);
 	struct config_source *files = NULL;
@@ -99,7 +98,10 @@ int input_config(struct cli *cli, const struct facts *f, struct diags *diags, st
 		return r;
 	in.files = files;
 	in.n_files = cli->config.n;
-	return config_load(&in, cli->arena, diags, ret, e);
+	r = config_load(&in, cli->arena, diags, ret, e);
+	if (r >= 0)
+		facts_take(ret, f);
+	return r;
 }
 
 int input_one_file(struct cli *cli, const struct facts *f, const struct config_source *file,

@@ -185,6 +185,8 @@ struct str output_fix(struct str fix)
 		{ "mounts.workspace.path",
 		  "--workspace DIR (or cd there, or mounts.workspace.path): not /, not a whole home directory, no "
 		  "directory of the system such as /etc or /root, and none with creel's own state in it (--state-dir)" },
+		{ "mounts.workspace.access=overlay",
+		  "--workspace-access overlay (or ro): the host's files stay as they are; or --workspace DIR: another directory" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

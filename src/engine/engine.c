@@ -106,6 +106,8 @@ static int load_config(struct engine *g, const struct engine_opts *o, struct err
 	if (g->arena.failed)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	r = config_load(&g->input, &g->arena, &g->diags, &g->config, e);
+	if (r >= 0)
+		facts_take(&g->config, &g->facts);
 	tell(o, &g->diags, r < 0 ? NULL : &g->config);
 	return r;
 }

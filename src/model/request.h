@@ -31,6 +31,7 @@ struct facts {
 	struct str home;        /* for ~ */
 	struct str state_dir;   /* OpenClaw's state dir: ~/.openclaw unless OPENCLAW_STATE_DIR */
 	struct str own_dir;     /* creel's own: registry, audit log, tokens; empty = not known */
+	struct str audit_dir;   /* of audit.path, where the configuration says one */
 	struct str cwd;
 	struct strs env_names;  /* variables that are set (names only): <set> or <unset> in explain */
 	struct strs dirs;       /* those of an earlier decision's ask_dirs that exist */

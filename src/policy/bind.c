@@ -18,9 +18,26 @@ static const char *const blocked_in_home[] = {
 static const char *const blocked_in_own[] = {
 	"audit", "layers", "live", "own", "pairing", "registry", "run", "runner.token", "runs", "sessions", "spare", "tokens",
 };
+/* Beside the audit log, where audit.path says another place. */
+static const char *const blocked_in_log[] = {
+	"audit.calls", "audit.config", "audit.head", "audit.jsonl",
+};
 /* A workspace may well lie below one of these; a bind may not. */
 static const char *const roomy[] = {
 	"/root", ".cargo", ".config", ".npm", "layers", "runs",
+};
+/* The host's programs, and what it knows about itself: whoever can write here changes the host. */
+static const char *const system_trees[] = {
+	"/bin", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/sbin", "/snap", "/usr",
+	"/var/lib/apt", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/lib/dpkg", "/var/lib/kubelet", "/var/lib/pacman",
+	"/var/lib/rpm", "/var/lib/snapd", "/var/lib/sudo", "/var/lib/systemd", "/var/spool/cron",
+};
+/* The same of all of it together; one directory in it may be anybody's. */
+static const char *const system_tops[] = {
+	"/opt", "/var", "/var/cache", "/var/lib", "/var/log", "/var/spool",
+};
+static const char *const system_sources[] = {
+	"/usr/local/src", "/usr/src",
 };
 /* Whoever can write to one of these owns the host, wherever somebody put it. */
 static const char *const control_sockets[] = {
@@ -99,6 +116,28 @@ static struct str own_dir(struct arena *a, const struct facts *f)
 	return f->own_dir.n ? path_expand(a, f, f->own_dir) : (struct str){ 0 };
 }
 
+static struct str audit_dir(struct arena *a, const struct facts *f)
+{
+	return f->audit_dir.n ? path_expand(a, f, f->audit_dir) : (struct str){ 0 };
+}
+
+/* The directory may hold other things, too: it is only said to be ours alone. */
+static bool hits_log(const struct search *s, struct bind_block *ret)
+{
+	struct str log = audit_dir(s->a, s->facts), full;
+
+	if (!log.n)
+		return false;
+	for (size_t i = 0; i < LEN(blocked_in_log); i++)
+		if (hits(s->source, path_join(s->a, log, str_z(blocked_in_log[i])), ret))
+			return true;
+	full = path_join(s->a, log, STR("audit-")); /* a full file, with its number */
+	if (!str_starts(s->source, full))
+		return false;
+	*ret = (struct bind_block){ .path = s->source };
+	return true;
+}
+
 static bool hits_own(const struct search *s, struct bind_block *ret)
 {
 	struct str own = own_dir(s->a, s->facts);
@@ -143,7 +182,8 @@ static bool is_blocked(const struct search *s, struct bind_block *ret)
 		*ret = (struct bind_block){ .path = str_z(sock) };
 		return true;
 	}
-	if (hits_home(s, s->facts->home, ret) || hits_other_home(s, ret) || hits_own(s, ret))
+	if (hits_home(s, s->facts->home, ret) || hits_other_home(s, ret) || hits_own(s, ret) ||
+	    hits_log(s, ret))
 		return true;
 	for (size_t i = 0; i < s->facts->home_roots.n; i++)
 		if (hits_home(s, s->facts->home_roots.v[i], ret))
@@ -162,8 +202,9 @@ static void list_home(struct arena *a, struct str home, struct strs *out, struct
 
 struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
 {
-	size_t max = LEN(blocked) + LEN(blocked_in_own) + (f->home_roots.n + 1) * LEN(blocked_in_home);
-	struct str own = own_dir(a, f);
+	size_t max = LEN(blocked) + LEN(blocked_in_own) + LEN(blocked_in_log) +
+		     (f->home_roots.n + 1) * LEN(blocked_in_home);
+	struct str own = own_dir(a, f), log = audit_dir(a, f);
 	struct str *v = ARENA_ARRAY(a, struct str, max);
 	struct strs out = { .v = v };
 
@@ -173,6 +214,8 @@ struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
 		v[out.n++] = str_z(blocked[i]);
 	for (size_t i = 0; own.n && i < LEN(blocked_in_own); i++)
 		v[out.n++] = path_join(a, own, str_z(blocked_in_own[i]));
+	for (size_t i = 0; log.n && i < LEN(blocked_in_log); i++)
+		v[out.n++] = path_join(a, log, str_z(blocked_in_log[i]));
 	list_home(a, f->home, &out, v);
 	for (size_t i = 0; i < f->home_roots.n; i++)
 		list_home(a, f->home_roots.v[i], &out, v);
@@ -187,6 +230,22 @@ bool bind_source_blocked(struct arena *a, const struct facts *f, struct str sour
 bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, struct bind_block *ret)
 {
 	return is_blocked(&(struct search){ .a = a, .facts = f, .source = dir, .workspace = true }, ret);
+}
+
+bool workspace_is_system(struct str dir, struct bind_block *ret)
+{
+	for (size_t i = 0; i < LEN(system_sources); i++)
+		if (path_within(str_z(system_sources[i]), dir))
+			return false;
+	for (size_t i = 0; i < LEN(system_trees); i++)
+		if (hits(dir, str_z(system_trees[i]), ret))
+			return true;
+	for (size_t i = 0; i < LEN(system_tops); i++)
+		if (str_eq(dir, str_z(system_tops[i]))) {
+			*ret = (struct bind_block){ .path = dir };
+			return true;
+		}
+	return false;
 }
 
 static bool part_is_sensitive(struct str part)

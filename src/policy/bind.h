@@ -44,6 +44,9 @@ bool bind_source_blocked(struct arena *a, const struct facts *f, struct str sour
 /* The same for a directory to work in. People do that below /root and ~/.config, but not in a home directory itself. */
 bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, struct bind_block *ret);
 
+/* Whether the host could be changed by who may write there: its programs, and the directories that all of its services share. */
+bool workspace_is_system(struct str dir, struct bind_block *ret);
+
 /* Names like .ssh, credentials, *.pem anywhere in the path: bind these read-only or not at all. */
 bool bind_is_sensitive(struct str source);
 

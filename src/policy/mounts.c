@@ -220,6 +220,24 @@ static bool workspace_is_fit(struct ctx *x, const struct layout *l)
 	return true;
 }
 
+/* What the host itself lives on is not written to. */
+static bool workspace_is_no_system(struct ctx *x, const struct layout *l)
+{
+	const struct decision *d = x->d;
+	enum option id = l->single && !is_tier1(x) ? OPT_WS_PATH : OPT_WS_ROOT;
+	struct bind_block block;
+
+	if (l->access == ACCESS_OVERLAY || !is_writable(x, l->access) ||
+	    !workspace_is_system(path_normalise(x->a, d->workspace), &block))
+		return true;
+	fix_it(x, STR("mounts.workspace.access=overlay"));
+	return deny(x, here, CODE_BIND_BLOCKED, &d->eff.origin[id],
+		    "the workspace '" STR_FMT "' %s '" STR_FMT
+		    "', a directory of the system: with access rw a command could change the host itself",
+		    STR_ARG(shown(&d->eff, id, d->workspace)), block.covers ? "covers" : "is or lies in",
+		    STR_ARG(block.path));
+}
+
 /* Docker's --tmpfs syntax: path[:options]. */
 static bool add_scratch(struct ctx *x, size_t *cap)
 {
@@ -298,6 +316,6 @@ bool stage_mounts(struct ctx *x)
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, &d->eff.origin[OPT_WS_TARGET],
 			    "the workspace's place inside, '" STR_FMT "', is not an absolute path below /",
 			    STR_ARG(target_shown(x, l.target)));
-	return workspace_is_fit(x, &l) && add_workspace(x, &l, &cap) && binds_add(x, target, &cap) &&
-	       add_scratch(x, &cap);
+	return workspace_is_fit(x, &l) && workspace_is_no_system(x, &l) && add_workspace(x, &l, &cap) &&
+	       binds_add(x, target, &cap) && add_scratch(x, &cap);
 }

@@ -52,6 +52,19 @@ static bool chain_has(const struct chain *c, const struct source *s)
 	return false;
 }
 
+/* Where an absolute path leads, as far as there is anything; the rest will be made there. */
+static struct str resolve_deepest(struct arena *a, struct str path, struct source *ret)
+{
+	struct str head = path, name;
+	struct err absent = { 0 };
+
+	*ret = (struct source){ 0 };
+	while (source_resolve(a, head.n ? head : STR("/"), ret, &absent) < 0)
+		if (!head.n || !str_cut_last(head, '/', &head, &name))
+			return path;
+	return head.n < path.n ? path_join(a, ret->path, str_from(path, head.n + 1)) : ret->path;
+}
+
 /* Whether a bind of this path would show a file that no bind may show, under whatever name it has there. */
 static bool shows_blocked(const struct source_rules *r, struct str resolved, struct str *ret_why)
 {
@@ -64,12 +77,11 @@ static bool shows_blocked(const struct source_rules *r, struct str resolved, str
 	}
 	for (size_t i = 0; i < list.n; i++) {
 		struct source s;
-		struct err absent = { 0 };
+		struct str real = resolve_deepest(r->arena, list.v[i], &s);
+		bool there = str_eq(real, s.path);
 
-		if (source_resolve(r->arena, list.v[i], &s, &absent) < 0)
-			continue;
-		if (!path_within(s.path, resolved) && !path_within(resolved, s.path) &&
-		    !chain_has(&chain, &s))
+		if (!path_within(real, resolved) && !path_within(resolved, real) &&
+		    !(there && chain_has(&chain, &s)))
 			continue;
 		*ret_why = arena_printf(r->arena, "shows '%.*s' under another name", (int)list.v[i].n,
 					list.v[i].p);
@@ -78,40 +90,55 @@ static bool shows_blocked(const struct source_rules *r, struct str resolved, str
 	return false;
 }
 
-/* Where an absolute path leads, as far as there is anything; the rest will be made there. */
-static struct str resolve_deepest(struct arena *a, struct str path)
+static bool is_blocked(struct arena *a, const struct facts *f, struct str resolved, bool bind,
+		       struct bind_block *ret)
 {
-	struct str head = path, name;
-	struct err absent = { 0 };
-	struct source s;
-
-	while (source_resolve(a, head.n ? head : STR("/"), &s, &absent) < 0)
-		if (!head.n || !str_cut_last(head, '/', &head, &name))
-			return path;
-	return head.n < path.n ? path_join(a, s.path, str_from(path, head.n + 1)) : s.path;
+	return bind ? bind_source_blocked(a, f, resolved, ret) : workspace_blocked(a, f, resolved, ret);
 }
 
-/* The state directory may have been named by a link, and not be there yet. */
-static bool holds_own(const struct source_rules *r, struct str resolved, struct bind_block *ret)
+static struct str real_name(const struct source_rules *r, struct str path)
+{
+	struct source ignored;
+
+	return path.n ? resolve_deepest(r->arena, path_expand(r->arena, r->facts, path), &ignored) : path;
+}
+
+/*
+ * The same directories by the names that they really have: a home or the state directory may have been named by a link, and not all that is
+ * theirs be there yet.
+ */
+static bool is_blocked_by_real_name(const struct source_rules *r, struct str resolved, bool bind,
+				    struct bind_block *ret)
 {
 	struct facts f = *r->facts;
+	struct str *roots = ARENA_ARRAY(r->arena, struct str, f.home_roots.n);
 
-	if (!f.own_dir.n)
-		return false;
-	f.own_dir = resolve_deepest(r->arena, path_expand(r->arena, &f, f.own_dir));
-	return workspace_blocked(r->arena, &f, resolved, ret);
+	if (!roots)
+		return true;
+	for (size_t i = 0; i < f.home_roots.n; i++)
+		roots[i] = real_name(r, f.home_roots.v[i]);
+	f.home_roots.v = roots;
+	f.own_dir = real_name(r, f.own_dir);
+	f.audit_dir = real_name(r, f.audit_dir);
+	f.home = real_name(r, f.home);
+	return is_blocked(r->arena, &f, resolved, bind, ret);
 }
 
-bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why)
+bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why)
 {
 	const struct source_rules *r = rules;
-	struct bind_block block;
+	const bool bind = use == SOURCE_BIND;
+	struct bind_block block = { 0 };
+	bool hosts = use == SOURCE_WRITTEN && workspace_is_system(resolved, &block);
 
-	if (workspace ? !workspace_blocked(r->arena, r->facts, resolved, &block) &&
-				!holds_own(r, resolved, &block)
-		      : !bind_source_blocked(r->arena, r->facts, resolved, &block))
-		return workspace || !shows_blocked(r, resolved, ret_why);
-	*ret_why = arena_printf(r->arena, "%s '%.*s'", block.covers ? "covers" : "is or lies in",
-				(int)block.path.n, block.path.p);
+	if (!hosts && !is_blocked(r->arena, r->facts, resolved, bind, &block) &&
+	    !is_blocked_by_real_name(r, resolved, bind, &block))
+		return !bind || !shows_blocked(r, resolved, ret_why);
+	*ret_why = arena_printf(
+		r->arena, "%s '%.*s'%s", block.covers ? "covers" : "is or lies in", (int)block.path.n,
+		block.path.p,
+		hosts ? ", a directory of the system, and access rw could change the host itself; "
+			"fix: --workspace-access overlay or ro, or another --workspace"
+		      : "");
 	return false;
 }

@@ -146,6 +146,19 @@ int facts_find(const struct facts_input *in, struct arena *a, struct facts *ret,
 	return a->failed ? err_set(e, ERR_LIMIT, "out of memory") : 0;
 }
 
+void facts_take(const struct config *c, struct facts *f)
+{
+	struct str file;
+
+	f->audit_dir = (struct str){ 0 };
+	if (!c->base.has[OPT_AUDIT_PATH])
+		return;
+	if (!str_cut_last(c->base.audit_path, '/', &f->audit_dir, &file))
+		f->audit_dir = STR("."); /* a name alone lies where we stand */
+	else if (!f->audit_dir.n)
+		f->audit_dir = STR("/");
+}
+
 static bool dir_exists(struct arena *a, const struct ask_dir *dir)
 {
 	struct str z = arena_str(a, dir->path), root = arena_str(a, dir->inside);

@@ -13,6 +13,7 @@
 #include "model/config.h"
 #include "model/decision.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/profile.h"
 
 /* ---- facts.c: what decide() may know about the world ---- */
 
@@ -28,6 +29,9 @@ struct facts_input {
 };
 /* Only native is supposed to work; everything is borrowed or lies in the arena. */
 int facts_find(const struct facts_input *in, struct arena *a, struct facts *ret, struct err *e);
+
+/* What the configuration adds to them. */
+void facts_take(const struct config *c, struct facts *f);
 
 /* Those of the decision's ask_dirs that exist: directories, not links to one, that stay inside when links are followed. */
 struct strs facts_dirs(struct arena *a, const struct decision *d);
@@ -81,7 +85,7 @@ struct source_rules {
 	const struct facts *facts;
 };
 /* As struct profile_input wants it, with a struct source_rules as its ctx: policy is asked about the name, and then the files themselves are compared. */
-bool source_allowed(void *rules, struct str resolved, bool workspace, struct str *ret_why);
+bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why);
 
 /* ---- gituser.c: who commits ---- */
 

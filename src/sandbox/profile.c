@@ -78,7 +78,8 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 			 struct err *e)
 {
 	struct str reason = { 0 };
-	bool workspace;
+	enum source_use use;
+	bool same;
 	int r = ensure_private_workspace(m->in->decision, mt, e);
 
 	if (r >= 0)
@@ -111,11 +112,15 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	if (mt->source == MOUNT_WORKSPACE &&
 	    faccessat(AT_FDCWD, pm->source.path.p, R_OK | X_OK, AT_EACCESS) < 0)
 		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(mt->host));
-	workspace = mt->source == MOUNT_WORKSPACE || mt->source == MOUNT_AGENT;
-	if ((mt->check_resolved || workspace) &&
-	    !m->in->allowed(m->in->ctx, pm->source.path, workspace, &reason))
-		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "' is '" STR_FMT "': " STR_FMT,
-			       STR_ARG(mt->host), STR_ARG(pm->source.path), STR_ARG(reason));
+	same = str_eq(mt->host, pm->source.path);
+	use = mt->source != MOUNT_WORKSPACE && mt->source != MOUNT_AGENT ? SOURCE_BIND
+	      : mt->writable && !mt->overlay                             ? SOURCE_WRITTEN
+									 : SOURCE_SHOWN;
+	if ((mt->check_resolved || use != SOURCE_BIND) &&
+	    !m->in->allowed(m->in->ctx, pm->source.path, use, &reason))
+		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "'%s" STR_FMT "%s " STR_FMT,
+			       STR_ARG(mt->host), same ? "" : ", which is '",
+			       STR_ARG(same ? STR("") : pm->source.path), same ? "" : "',", STR_ARG(reason));
 	m->blocked = (struct str){ 0 };
 	return 0;
 }

@@ -11,6 +11,13 @@
 #include "model/diag.h"
 #include "model/profile.h"
 
+/* 0 is what is asked about most. */
+enum source_use {
+	SOURCE_BIND = 0,
+	SOURCE_SHOWN,   /* a workspace that the host's files are safe in */
+	SOURCE_WRITTEN, /* one with access rw */
+};
+
 struct profile_input {
 	const struct decision *decision;
 	struct strs argv, env;  /* NAME=value, ready */
@@ -22,7 +29,7 @@ struct profile_input {
 	struct profile_tty tty;
 	uint32_t uid, gid; /* of whoever asked */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */
-	bool (*allowed)(void *ctx, struct str resolved, bool workspace, struct str *why);
+	bool (*allowed)(void *ctx, struct str resolved, enum source_use use, struct str *why);
 	void *ctx;
 };
 

@@ -168,6 +168,8 @@ int service_load(struct service *s, struct err *e)
 		.no_default_file = s->args.no_default_config,
 	};
 	r = config_load(&in, &s->arena, &s->diags, &s->config, e);
+	if (r >= 0)
+		facts_take(&s->config, &s->facts);
 	log_findings(s, r < 0 || s->args.quiet ? SEVERITY_ERROR : SEVERITY_WARN);
 	return r < 0 ? err_wrap(e, "the configuration is refused") : 0;
 }

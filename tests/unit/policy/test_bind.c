@@ -146,6 +146,78 @@ TEST(what_creel_keeps_itself_is_neither_bound_nor_worked_in)
 	}
 }
 
+TEST(an_audit_log_that_lies_elsewhere_is_neither_bound_nor_worked_in)
+{
+	static const struct {
+		const char *log, *dir;
+		bool may;
+	} rows[] = {
+		{ "/srv/log", "/srv/log", false },
+		{ "/srv/log", "/srv", false },
+		{ "/srv/log", "/srv/log/audit.jsonl", false },
+		{ "/srv/log", "/srv/log/audit.head", false },
+		{ "/srv/log", "/srv/log/audit-00000000000000000001.jsonl", false },
+		{ "/srv/log", "/srv/log/project", true }, /* the directory may hold other things */
+		{ "/srv/log", "/srv/log-2", true },
+		{ "~/log", "/home/u/log", false },
+		{ ".", "/home/u/proj", false }, /* the current directory */
+		{ "/", "/srv/x", true },
+		{ "/", "/audit.jsonl", false },
+		{ "", "/srv/log", true },
+	};
+
+	walls_reset();
+	w.r.facts.cwd = STR("/home/u/proj");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct str dir = str_z(rows[i].dir);
+		struct bind_block block;
+
+		w.r.facts.audit_dir = str_z(rows[i].log);
+		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, dir, &block) != rows[i].may, "bind %s",
+			   rows[i].dir);
+		CHECK_CASE(workspace_blocked(&w.a, &w.r.facts, dir, &block) != rows[i].may, "workspace %s",
+			   rows[i].dir);
+	}
+}
+
+TEST(what_the_host_lives_on_is_of_the_system)
+{
+	static const struct {
+		const char *dir;
+		const char *by; /* NULL: not of the system */
+	} rows[] = {
+		{ "/usr", "/usr" },
+		{ "/usr/local/bin", "/usr" },
+		{ "/bin", "/bin" },
+		{ "/lib64/x", "/lib64" },
+		{ "/var", "/var/lib/apt" },
+		{ "/var/lib", "/var/lib/apt" },
+		{ "/var/lib/dpkg/info", "/var/lib/dpkg" },
+		{ "/var/spool/cron/crontabs", "/var/spool/cron" },
+		{ "/opt", "/opt" },
+		{ "/var/log", "/var/log" },
+		{ "/opt/project", NULL },
+		{ "/var/lib/jenkins", NULL },
+		{ "/var/www", NULL },
+		{ "/usr/src", NULL },
+		{ "/usr/src/linux", NULL },
+		{ "/usr/local/src/x", NULL },
+		{ "/usrx", NULL },
+		{ "/srv", NULL },
+		{ "/home/u/usr", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bind_block block = { 0 };
+		bool is = workspace_is_system(str_z(rows[i].dir), &block);
+
+		CHECK_CASE(is == (rows[i].by != NULL), "%s", rows[i].dir);
+		if (is)
+			CHECK_CASE(str_eq(block.path, str_z(rows[i].by)), "%s: " STR_FMT, rows[i].dir,
+				   STR_ARG(block.path));
+	}
+}
+
 TEST(c20_a_docker_socket_is_refused_wherever_it_lies)
 {
 	walls_reset();

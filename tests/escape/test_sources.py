@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which directories of the host may be a workspace or a bind: not what the host lives on, not what decides about the next call."""
+import os
+import subprocess
+
+import pytest
+from conftest import CREEL
+
+# Where the system is, below it, around it, and under another name.
+SYSTEM = ["/usr", "/usr/local", "/usr/local/bin", "/usr/lib/..", "/bin", "/lib", "/opt", "/var/cache", "/var/log", "/var/lib/dpkg", "/var/spool", "link"]
+
+
+@pytest.mark.parametrize("where", SYSTEM)
+def test_a_directory_of_the_system_is_not_written_to(light, where):
+    """Root could change the host from inside: refused for everybody, with a way on; and what leaves it as it is stays possible."""
+    if where == "link":
+        where = light.base / "link"
+        where.symlink_to("/usr/lib")
+    before = os.stat(where).st_mtime_ns
+    done = light.run("touch", "creel-was-here", ws=where, access="rw")
+    assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked" in done.err, done
+    assert "rw" in done.err and "overlay" in done.err and "--workspace" in done.err, done
+    assert os.stat(where).st_mtime_ns == before
+    light.run("true", ws=where, access="ro", status=0)
+
+
+@pytest.mark.parametrize("where", ["/usr/src", "/usr/local/src"])
+def test_sources_below_usr_are_worked_on(light, where):
+    light.run("true", ws=where, access="rw", status=0)
+
+
+@pytest.mark.parametrize("state", ["later", "a/b/later"])
+@pytest.mark.parametrize("what", ["", "."])
+def test_what_creel_will_keep_is_not_bound_either(light, state, what):
+    """Through a link, below which it is not there yet: once it is, who has the bind would decide about the next call."""
+    real = light.file("home/x/real/mine").parent
+    (light.home / "link").symlink_to(real)
+    for access in ("rw", "overlay"):
+        done = light.run("true", access=access, state=light.home / "link" / state, options=["-e", f"mounts.binds=['{real / what}:/data:rw']"])
+        assert done.status == 126 and "bind_blocked" in done.err, done
+
+
+@pytest.mark.parametrize("access", ["overlay", "rw", "ro"])
+def test_a_home_that_is_a_link_is_a_home(light, access):
+    """The current directory has its real name, HOME the other one."""
+    light.secret("real/.ssh/id_ed25519")
+    light.give(light.base / "real")
+    (light.base / "alias").symlink_to(light.base / "real")
+    env = {"HOME": str(light.base / "alias")}
+    done = light.run("cat", ".ssh/id_ed25519", ws=light.base / "real", access=access, env=env, state=light.tmp / "state")
+    assert done.status == 126 and light.mark not in done.out and "bind_blocked" in done.err, done
+    work = light.file("real/project/x").parent
+    light.run("cat", "x", ws=work, access=access, env=env, state=light.tmp / "state", status=0)
+
+
+def audit_rows(light):
+    log = light.base / "log"
+    log.mkdir(mode=0o700)
+    light.give(log)
+    (light.base / "alias").symlink_to(log)
+    return log, [log, light.base / "log/.", light.base / "alias"]
+
+
+@pytest.mark.parametrize("access", ["overlay", "rw", "ro"])
+def test_an_audit_log_elsewhere_is_no_workspace(light, access):
+    """Whoever could write to it would decide what was done."""
+    log, names = audit_rows(light)
+    for name in names:
+        said = ["-e", f"audit.path={name}/audit.jsonl"]
+        for where in (log, light.base / "alias"):
+            done = light.run("true", ws=where, access=access, options=said)
+            assert done.status == 126 and "bind_blocked" in done.err and "audit" in done.err, done
+    below = log / "project"
+    below.mkdir()
+    light.give(below)
+    light.run("true", ws=below, access=access, options=["-e", f"audit.path={log}/audit.jsonl"], status=0)
+
+
+def test_an_audit_log_elsewhere_is_not_bound(light):
+    log, names = audit_rows(light)
+    for name in ("audit.jsonl", "audit.head", "audit-00000000000000000001.jsonl"):
+        light.file(log / name, "x")
+    for name in names:
+        for what in (log, log / "audit.jsonl", log / "audit-00000000000000000001.jsonl"):
+            done = light.run("true", options=["-e", f"audit.path={name}/audit.jsonl", "-e", f"mounts.binds=['{what}:/data:rw']"])
+            assert done.status == 126 and "bind_blocked" in done.err, done
+
+
+def test_a_call_keeps_its_own_log_out_of_its_workspace(light):
+    """The same for a session, whose calls are in that log."""
+    log, _ = audit_rows(light)
+    common = ["--state-dir", light.tmp / "state", "--workspace-access", "rw", "-e", f"audit.path={log}/audit.jsonl"]
+    for ws, status in ((log, 126), (light.ws, 0)):
+        done = subprocess.run(light.as_user([CREEL, "call", *common, "--workspace", ws, "exec", "--", "sh", "-c", "echo forged >>audit.jsonl"]),
+                              env=light.env, cwd=light.ws, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == (status == 0), done
+        assert not (log / "audit.jsonl").exists() or "forged" not in (log / "audit.jsonl").read_text().splitlines()
+    subprocess.run(light.as_user([CREEL, "kill", "--all", "--state-dir", light.tmp / "state"]), env=light.env, capture_output=True, check=False)
