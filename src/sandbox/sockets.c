@@ -8,8 +8,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STACK_MAX ((size_t)64 << 20)
@@ -262,10 +264,11 @@ static int open_below(const struct walk *w, const char *path, struct err *e)
 	if (fd == -EACCES && faccessat(w->top, path, X_OK, AT_EACCESS) < 0 &&
 	    fstatat(w->top, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid())
 		return -ENOENT;
-	return err_sys(e, path[0] ? -fd : errno,
-		       "search '" STR_FMT
-		       "/%s' for unix sockets that have to be hidden (fix: --workspace-access overlay)",
-		       STR_ARG(w->pl->path), path);
+	return err_sys(
+		e, path[0] ? -fd : errno,
+		"search '" STR_FMT
+		"/%s' for unix sockets that have to be hidden (fix: chmod u+rx it, or --workspace-access overlay)",
+		STR_ARG(w->pl->path), path);
 }
 
 static int see(struct walk *w, int dir, const char *path, const char *name, struct err *e)
@@ -329,7 +332,7 @@ static struct str pop(struct buf *stack)
 	return (struct str){ .p = stack->p + at, .n = end - at };
 }
 
-static int search(struct hiding *h, const struct exposed *pl, struct err *e)
+static int search_tree(struct hiding *h, const struct exposed *pl, struct err *e)
 {
 	_cleanup_close_ int top = open(pl->path.p, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct walk w = { .h = h, .pl = pl, .top = top };
@@ -348,6 +351,110 @@ static int search(struct hiding *h, const struct exposed *pl, struct err *e)
 	}
 	buf_done(&w.stack);
 	return r;
+}
+
+/* ---- in what is closed to us ---- */
+
+static int write_self(const char *name, const char *text)
+{
+	_cleanup_close_ int fd = open(name, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd_write_all(fd, str_z(text));
+}
+
+/* In a user namespace of our own: there we may read whatever is ours, as the payload may after a chmod. */
+static int become_owner(void)
+{
+	char uids[64], gids[64];
+	int r;
+
+	(void)snprintf(uids, sizeof(uids), "%u %u 1", geteuid(), geteuid());
+	(void)snprintf(gids, sizeof(gids), "%u %u 1", getegid(), getegid());
+	if (unshare(CLONE_NEWUSER) < 0)
+		return -errno;
+	r = write_self("/proc/self/setgroups", "deny");
+	if (r >= 0)
+		r = write_self("/proc/self/uid_map", uids);
+	return r < 0 ? r : write_self("/proc/self/gid_map", gids);
+}
+
+struct told {
+	struct source mask; /* .path lies elsewhere now */
+	char path[4096];
+};
+
+/* Never returns: what was found goes through the pipe, and a dot when that is all. */
+static _Noreturn void tell_found(struct hiding *h, const struct exposed *pl, int out)
+{
+	size_t first = h->n_masks;
+	struct err e = { 0 };
+	int r = become_owner();
+
+	if (r < 0)
+		_exit(1);
+	r = search_tree(h, pl, &e);
+	for (size_t i = first; i < h->n_masks && r >= 0; i++) {
+		struct told t = { .mask = h->masks[i] };
+
+		if (t.mask.path.n >= sizeof(t.path))
+			_exit(1);
+		memcpy(t.path, t.mask.path.p, t.mask.path.n);
+		r = fd_write_all(out, (struct str){ .p = (const char *)&t, .n = sizeof(t) });
+	}
+	if (r >= 0)
+		(void)fd_write_all(out, STR("."));
+	_exit(0);
+}
+
+static int take_found(struct hiding *h, const char *text, size_t n)
+{
+	if (n == 0 || text[--n] != '.')
+		return -1;
+	for (; n >= sizeof(struct told); n -= sizeof(struct told), text += sizeof(struct told)) {
+		struct told t;
+
+		memcpy(&t, text, sizeof(t));
+		if (h->n_masks == SOCKETS_MASK_MAX || t.mask.path.n >= sizeof(t.path))
+			return -1;
+		h->masks[h->n_masks] = t.mask;
+		h->masks[h->n_masks++].path =
+			arena_str(h->a, (struct str){ .p = t.path, .n = t.mask.path.n });
+	}
+	return n || h->a->failed ? -1 : 0;
+}
+
+/* 0: all of it was searched. */
+static int search_as_owner(struct hiding *h, const struct exposed *pl)
+{
+	_cleanup_close_ int in = FD_NONE, out = FD_NONE;
+	_cleanup_free_ char *text = NULL;
+	int ends[2], r;
+	size_t n = 0;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	in = ends[0];
+	out = ends[1];
+	pid = fork();
+	if (pid == 0)
+		tell_found(h, pl, out);
+	out = fd_close(out);
+	r = pid < 0 ? -1 : fd_read_all(in, SOCKETS_MASK_MAX * sizeof(struct told) + 1, &text, &n);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return r < 0 ? -1 : take_found(h, text, n);
+}
+
+/* A directory of ours that we cannot read is no secret from the payload: it could open it, and reach what lies there. */
+static int search(struct hiding *h, const struct exposed *pl, struct err *e)
+{
+	int r = search_tree(h, pl, e);
+
+	if (r >= 0 || e->sys_errno != EACCES || search_as_owner(h, pl) < 0)
+		return r;
+	*e = (struct err){ 0 };
+	return 0;
 }
 
 int sockets_hide(struct arena *a, struct profile_mount *mounts, size_t n_mounts, bool image,

@@ -91,6 +91,29 @@ def test_s14_where_the_kernel_lists_no_sockets_the_tree_is_searched(request, lis
     assert heard(made) == [HEARD]
 
 
+@pytest.mark.parametrize("closed", [0o000, 0o300, 0o600])
+def test_s14_a_closed_directory_of_the_callers_own_hides_nothing(light, listener, closed):
+    """The command can open it, so it is searched like the rest; and nobody is refused because of it, whether there is anything to hide or not."""
+    inner = light.ws / "closed/in"
+    inner.mkdir(parents=True)
+    for d in (inner.parent, inner):
+        light.give(d)
+    light.file("ws/closed/mine", "kept")
+    opened = ["sh", "-c", "chmod 700 closed && cat closed/mine && exec ./ipc unix=./closed/in/s unix=./closed/in/t"]
+
+    def run():
+        inner.parent.chmod(closed)
+        return light.run(*opened, access="rw", status=0)
+    assert run().out.startswith("kept")
+    made = {n: (bound(light, listener, inner / n, relative=n == "t"), "unix") for n in "st"}
+    light.control("ipc", "unix=./closed/in/s", "unix=./closed/in/t")
+    assert wait_until(lambda: heard(made) == [HEARD] * 2)
+    result = run()
+    assert result.out.startswith("kept") and len(result.answers()) == 2, result
+    assert set(result.answers()) <= COVERED, result
+    assert heard(made) == [HEARD] * 2
+
+
 def test_s14_a_cover_cannot_be_taken_off(light, listener):
     """Moved, removed, linked, replaced, or reached around by moving the directory."""
     inner = light.ws / "dir"
