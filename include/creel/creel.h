@@ -310,7 +310,8 @@ struct creel_sandbox {
 	unsigned running;           /* calls */
 	uint64_t memory_bytes;      /* 0 = not known */
 	uint64_t cpu_us;            /* of what has ended */
-	const char *why;     /* creel_prune(): "idle", "old", "lost", or of layers "unused"; otherwise NULL */
+	const char *
+		why; /* creel_prune(): "idle", "old", "lost", or of layers "unused"; of a lost one, why it has ended by itself; otherwise NULL */
 	uint64_t disk_bytes; /* of layers */
 	int memory_summed;   /* memory_bytes is the sum over its processes: no cgroup counts them */
 	int64_t owner; /* the process that has it for itself (CREEL_OWN): used_ms and calls are not known then; 0 = none */

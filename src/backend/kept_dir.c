@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/kept_dir.h"
 #include "backend/wire_keeper.h"
+#include "base/private.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,4 +52,30 @@ struct sockaddr_un kept_dir_socket_name(int dir)
 		return kept_dir_socket(dir);
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.*s/" KEEPER_SOCKET, (int)n, path);
 	return a;
+}
+
+#define NOTE_FILE "ended"
+
+/* On a disk that is full perhaps: then there is none. */
+void kept_dir_note(int dir, const char *why)
+{
+	(void)fd_write_atomic(dir, NOTE_FILE, str_z(why), 0600);
+}
+
+bool kept_dir_ended(const char *path, bool take, char out[static KEPT_NOTE_MAX])
+{
+	_cleanup_close_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd = FD_NONE;
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+
+	fd = dir < 0 ? FD_NONE : private_file_open(dir, NOTE_FILE, O_RDONLY);
+	if (fd < 0)
+		return false;
+	if (take)
+		(void)unlinkat(dir, NOTE_FILE, 0);
+	if (fd_read_all(fd, KEPT_NOTE_MAX - 1, &text, &n) < 0 || n == 0)
+		return false;
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return true;
 }

@@ -16,3 +16,11 @@ struct sockaddr_un kept_dir_socket(int dir);
  * covered; one whose name leads nowhere has to be searched for in whole workspaces.
  */
 struct sockaddr_un kept_dir_socket_name(int dir);
+
+/*
+ * Why the sandbox has ended by itself while nobody may have looked: left by its keeper, for the next one who comes. False when there is no such note.
+ * Taken, it is told by nobody else.
+ */
+#define KEPT_NOTE_MAX 512u
+void kept_dir_note(int dir, const char *why);
+bool kept_dir_ended(const char *path, bool take, char out[static KEPT_NOTE_MAX]);

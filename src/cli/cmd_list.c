@@ -19,13 +19,15 @@ static void drop_lost(struct boxes *all)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!is_lost(&all->v[i]))
+		if (!is_lost(&all->v[i]) || all->v[i].why)
 			all->v[kept++] = all->v[i];
 	all->n = kept;
 }
 
 static struct str state_of(struct arena *a, const struct creel_sandbox *b)
 {
+	if (is_lost(b) && b->why)
+		return arena_printf(a, "lost: %s", b->why);
 	if (b->owner)
 		return arena_printf(a, "%s, of %" PRId64, b->state, b->owner);
 	if (b->alive && b->running)

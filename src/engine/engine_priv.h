@@ -4,6 +4,7 @@
 
 #include "audit/audit.h"
 #include "backend/backend.h"
+#include "backend/kept_dir.h"
 #include "engine/approval.h"
 #include "engine/build.h"
 #include "engine/engine.h"
@@ -109,7 +110,9 @@ struct session {
 	struct str below;     /* in the workspace: where the caller stands; empty = at its top */
 	char place[4096];     /* the workspace, when it is not the caller's directory */
 
-	int cancel_fd; /* of the call that is under way; negative = none */
+	char ended
+		[KEPT_NOTE_MAX]; /* why the sandbox before this one has, when the call that is under way has found out; empty = nothing to tell */
+	int cancel_fd;           /* of the call that is under way; negative = none */
 	struct setup_end setup;
 
 	/* the sandbox in hand; NULL = none yet */
@@ -195,6 +198,8 @@ struct str kept_lock_name(struct arena *a, struct str key);
 void kept_forget_dir(const char *dir); /* what its supervisor has left there */
 /* What happened, for the log; not what a call waits for. */
 void kept_record(struct engine *g, const char *what, struct str key, const char *why);
+/* Why one has ended that nobody looked at, if that was not told yet. */
+bool kept_record_end(struct engine *g, const char *dir, struct str key, char why[static KEPT_NOTE_MAX]);
 /* Under its lock: ends it, and takes it out of the registry. 1 when it lived. */
 int kept_end_entry(struct engine *g, const struct reg_entry *entry, const char *audit_what, const char *why,
 		   struct err *e);

@@ -31,10 +31,24 @@ static bool fits(const struct live_filter *f, const struct reg_entry *e)
 	       (!f->agent.n || str_eq(f->agent, e->agent)) && (!f->has_scope || f->scope == e->scope);
 }
 
+/* A sandbox that ended without anybody having asked for it. */
+static bool told_why(const struct reg_entry *e, char why[static KEPT_NOTE_MAX])
+{
+	struct str dir, name;
+	char path[4096];
+
+	if (e->state != REG_LOST || !str_cut_last(e->socket, '/', &dir, &name) || dir.n >= sizeof(path))
+		return false;
+	(void)snprintf(path, sizeof(path), "%.*s", (int)dir.n, dir.p);
+	return kept_dir_ended(path, false, why);
+}
+
 /* A supervisor that goes by itself takes its socket along; one that was killed leaves its name. */
 static bool went_by_itself(const struct reg_entry *e)
 {
-	return e->state == REG_LOST && e->socket.n && access(e->socket.p, F_OK) < 0;
+	char why[KEPT_NOTE_MAX];
+
+	return e->state == REG_LOST && e->socket.n && access(e->socket.p, F_OK) < 0 && !told_why(e, why);
 }
 
 /* The truth first: who is gone is marked so, and who went in peace is no news. */
@@ -67,10 +81,12 @@ static void ask(struct look *l, const struct reg_entry *entry, struct live_info 
 {
 	struct err ignored = { 0 };
 	struct box_stat st;
-	char dir[4096];
+	char dir[4096], why[KEPT_NOTE_MAX];
 
 	*ret = (struct live_info){ .entry = entry };
 	*ret_box = NULL;
+	if (told_why(entry, why))
+		ret->why = arena_str(&l->a, str_z(why)).p;
 	if ((entry->scope == SCOPE_JOB || entry->owner) &&
 	    (entry->state == REG_READY || entry->state == REG_SPARE)) {
 		ret->alive = reg_proc_alive(&entry->supervisor) == REG_ALIVE;
@@ -166,6 +182,8 @@ static void put_entry(const struct live_info *info, struct jsonw *w)
 	jsonw_kz(w, "scope", enum_name(scope_names, (int)e->scope));
 	jsonw_kz(w, "backend", enum_name(backend_names, (int)e->backend));
 	jsonw_kz(w, "state", enum_name(reg_state_names, (int)e->state));
+	if (info->why)
+		jsonw_kz(w, "why", info->why);
 	jsonw_kbool(w, "alive", info->alive);
 	jsonw_kstr(w, "workspace", e->workspace);
 	jsonw_kstr(w, "socket", e->socket);

@@ -89,6 +89,16 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 		if (session_elsewhere(s, &text))
 			jsonw_str(w, buf_str(&text));
 	}
+	if (s->ended[0]) {
+		_cleanup_buf_ struct buf text = { 0 };
+
+		buf_init(&text, 1024);
+		buf_printf(
+			&text,
+			"the sandbox of the call before was ended: %s; its processes are gone, its files are there",
+			s->ended);
+		jsonw_str(w, buf_str(&text));
+	}
 	if (s->warn && clock_format(s->warn_until_ms, time, &until) == 0) {
 		_cleanup_buf_ struct buf text = { 0 };
 

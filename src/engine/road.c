@@ -199,7 +199,7 @@ static void tell_result(const struct trip *t, struct call_result *ret)
 	ret->of_host = o->status == CALL_ERROR     ? !t->began
 		       : o->status == CALL_REFUSED ? t->d->stopped_at == STAGE_MOUNTS
 						   : false;
-	ret->warned = (t->d && t->d->n_warnings) || t->s->elsewhere ||
+	ret->warned = (t->d && t->d->n_warnings) || t->s->elsewhere || t->s->ended[0] ||
 		      (t->g->registry && registry_set_aside(t->g->registry));
 	ret->reason = o->end.reason;
 	ret->backend = t->d && o->status != CALL_REFUSED ? t->d->place.backend : BACKEND_NONE;
@@ -222,6 +222,7 @@ static int travel(struct session *s, const struct call_opts *o, struct arena *a,
 	t->o = o;
 	t->a = a;
 	s->cancel_fd = o->cancel_fd;
+	s->ended[0] = '\0';
 	s->setup = (struct setup_end){ 0 };
 	buf_init(&t->members, RESULT_MAX);
 	t->out.tool = o->tool;

@@ -176,6 +176,14 @@ int own_end(struct engine *g, const struct reg_entry *entry, const char *what, c
 	return r;
 }
 
+bool kept_record_end(struct engine *g, const char *dir, struct str key, char why[static KEPT_NOTE_MAX])
+{
+	if (!kept_dir_ended(dir, true, why))
+		return false;
+	kept_record(g, "ended", key, why);
+	return true;
+}
+
 void kept_forget_dir(const char *dir)
 {
 	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -209,7 +217,7 @@ int kept_end_entry(struct engine *g, const struct reg_entry *entry, const char *
 {
 	_cleanup_(let_go) struct wardens wardens = { .n = 0 };
 	struct registry *reg;
-	char dir[4096];
+	char dir[4096], note[KEPT_NOTE_MAX];
 	/* With the lock in our hands, one that is "starting" was left by a maker who gave up or died. */
 	enum reg_alive alive = entry->state == REG_STARTING ? REG_GONE : reg_proc_alive(&entry->supervisor);
 	bool lived = alive != REG_GONE, seen_off = false;
@@ -229,8 +237,10 @@ int kept_end_entry(struct engine *g, const struct reg_entry *entry, const char *
 	r = lived && !(seen_off && alive == REG_UNKNOWN) ? kill_all(&entry->supervisor, &wardens, e) : 0;
 	if (r < 0)
 		return r;
-	if (!job)
+	if (!job) {
+		(void)kept_record_end(g, dir, entry->key, note);
 		kept_forget_dir(dir);
+	}
 	r = unless_full(registry_remove(reg, entry->key, &entry->supervisor, e), e);
 	if (r >= 0 && audit_what)
 		kept_record(g, audit_what, entry->key, why);

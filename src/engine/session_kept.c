@@ -163,6 +163,7 @@ static int make(struct making *m, const char *what, struct err *e)
 		r = registry_put(m->reg, &entry, e);
 	if (r < 0)
 		return r;
+	(void)kept_record_end(m->g, m->dir, entry.key, m->s->ended);
 	r = check_room(m, e);
 	if (r >= 0)
 		r = start(m, &k, &pid, e);

@@ -120,6 +120,9 @@ static void tell_gone(struct keeper *k, const struct err *why)
 
 		client_say(c, &h, str_z(why->msg), FD_NONE);
 	}
+	/* A client may have been there, or none: processes in the background have nobody who waits. */
+	if (why->kind != ERR_NONE)
+		kept_dir_note(k->dir, why->msg);
 	k->gone = true;
 	loop_stop(k->loop, 0);
 }

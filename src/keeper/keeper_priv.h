@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "backend/kept_dir.h"
 #include "backend/message.h"
 #include "backend/wire_keeper.h"
 #include "base/clock.h"

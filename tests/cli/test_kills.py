@@ -245,3 +245,36 @@ def test_a_full_disk_keeps_nobody_from_ending_a_sandbox(sessions, how):
         (sessions.state / "ballast").unlink(missing_ok=True)
         sessions("kill", "--all", "-q")
         subprocess.run(["umount", "-l", str(sessions.state)], check=True)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize("between", [[], ["list"], ["prune"]], ids=lambda b: "".join(b) or "nothing")
+def test_who_was_ended_for_the_disk_is_told_about(sessions, between):
+    """The disk was filled by somebody else, while nobody called: the list, the next call and the log say why the processes are gone."""
+    sessions.state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=40m,mode=0711,uid={sessions.uid},gid={sessions.uid}", "small", str(sessions.state)], check=True)
+    ballast = sessions.state / "ballast"
+    call = ["call", "--json", "--session", "agent:main:test", "--sandbox", "light"]
+    try:
+        sessions(*call, "exec", "command=echo mine > kept; sleep 1000", "background=true", status=0)
+        box = json.loads(sessions("inspect", "--session", "agent:main:test", "--json", status=0).out)
+        ballast.write_bytes(b"x" * (39 << 20))
+        assert wait_until(lambda: not lives(box["supervisor"]))
+        ballast.unlink()
+        if between == ["list"]:
+            assert "lost: the disk is nearly full" in sessions("list", status=0).out
+            row = json.loads(sessions("list", "--json", status=0).out)["sandboxes"][0]
+            assert row["state"] == "lost" and row["why"] == "the disk is nearly full"
+        elif between:
+            assert "agent:main:test" in sessions(*between, status=0).out
+            assert json.loads(sessions("list", "--all", "--json", status=0).out)["sandboxes"] == []
+        first, second = (json.loads(sessions(*call, "exec", "--", "cat", "kept", status=0).out) for _ in range(2))
+        assert first["stdout"] == second["stdout"] == "mine\n"
+        said = [w for w in first["warnings"] if "the disk is nearly full" in w]
+        assert len(said) == (between != ["prune"]) and not [w for w in second["warnings"] if "nearly full" in w]
+        log = sessions("audit", "show", "--json", status=0).out
+        assert log.count('"the disk is nearly full"') == 1, log
+    finally:
+        ballast.unlink(missing_ok=True)
+        sessions("kill", "--all", "-q")
+        subprocess.run(["umount", "-l", str(sessions.state)], check=True)
