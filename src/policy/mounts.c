@@ -238,6 +238,19 @@ static bool workspace_is_no_system(struct ctx *x, const struct layout *l)
 		    STR_ARG(block.path));
 }
 
+/* The last one goes before whatever lies in it, which it would cover up. */
+static void move_below(struct decision *d)
+{
+	struct mount last = d->mounts[d->n_mounts - 1];
+	size_t at = 0;
+
+	while (at + 1 < d->n_mounts && !path_within(last.target, d->mounts[at].target))
+		at++;
+	for (size_t i = d->n_mounts - 1; i > at; i--)
+		d->mounts[i] = d->mounts[i - 1];
+	d->mounts[at] = last;
+}
+
 /* Docker's --tmpfs syntax: path[:options]. */
 static bool add_scratch(struct ctx *x, size_t *cap)
 {
@@ -258,8 +271,11 @@ static bool add_scratch(struct ctx *x, size_t *cap)
 		for (size_t k = 0; k < x->d->n_mounts; k++)
 			if (str_eq(x->d->mounts[k].target, m.target))
 				m.target.n = 0; /* what was mounted on purpose is not covered up */
-		if (m.target.n && !mount_add(x, cap, &m))
+		if (!m.target.n)
+			continue;
+		if (!mount_add(x, cap, &m))
 			return false;
+		move_below(x->d);
 	}
 	return true;
 }

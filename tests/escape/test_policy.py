@@ -129,6 +129,19 @@ def test_binds_that_are_allowed_work_as_said(light):
     assert (light.base / "ro/file").read_text() == "x" and (light.base / "rw/new").exists()
 
 
+def test_a_bind_below_private_scratch_is_seen(light):
+    """/tmp and its like are private, and what is bound below them lies in them."""
+    light.file("shown/file", "x")
+    for target in ("/tmp/a/b", "/var/tmp/a", "/run/a", "/dev/shm/a"):
+        result = light.run("sh", "-c", f"cat {target}/file; touch {target}/new 2>/dev/null || touch {target.rsplit('/', 1)[0]}/beside 2>/dev/null; ls -a /tmp",
+                           options=["-e", f"mounts.binds=['{light.base}/shown:{target}:ro']"])
+        if target.startswith("/dev"):
+            assert result.status == 126 and "reserved" in result.err, result
+        else:
+            assert result.out.startswith("x"), result
+    assert os.listdir(light.base / "shown") == ["file"]
+
+
 # ---- a root of somebody else ----
 
 

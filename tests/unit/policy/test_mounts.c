@@ -144,6 +144,20 @@ TEST(a_workspace_that_shows_keys_or_the_system_is_refused)
 	}
 }
 
+TEST(what_the_host_lives_on_is_shown_and_not_written_to)
+{
+	for (enum access a = ACCESS_NONE; a <= ACCESS_OVERLAY; a++) {
+		if (a == ACCESS_NONE || a == ACCESS_PER_TOOL)
+			continue;
+		sandbox_all();
+		SAY(WS_ACCESS, ws_access, a);
+		SAY(WS_PATH, ws_path, STR("/usr/lib"));
+		CHECK_CODE(ask(GROUP, "exec"), a == ACCESS_RW ? CODE_BIND_BLOCKED : CODE_OK);
+		if (a == ACCESS_RW)
+			CHECK_STR(w.d.fix_it.v[0], STR("mounts.workspace.access=overlay"));
+	}
+}
+
 TEST(private_workspaces_are_not_made_among_keys_either)
 {
 	sandbox_all();
@@ -258,6 +272,11 @@ TEST(private_scratch_comes_last_and_covers_nothing)
 	assert_int_equal(mount_at(&w.d, "/workspace")->source, MOUNT_WORKSPACE);
 	assert_int_equal(mount_at(&w.d, "/tmp")->source, MOUNT_SCRATCH);
 	assert_non_null(mount_at(&w.d, "/var/tmp"));
+	w.c.base.binds = (struct binds){ .v = (struct bind[]){ walls_bind("/srv/a:/tmp/a:ro") }, .n = 1 };
+	w.c.base.has[OPT_BINDS] = true;
+	CHECK_OK(ask(GROUP, "exec"));
+	assert_int_equal(w.d.n_mounts, 5);
+	assert_true(mount_at(&w.d, "/tmp") < mount_at(&w.d, "/tmp/a")); /* what lies in it is mounted later */
 	SAY(TMPFS, tmpfs, LIST("tmp"));
 	CHECK_CODE(ask(GROUP, "exec"), CODE_BIND_INVALID);
 	SAY(TMPFS, tmpfs, LIST("/"));
