@@ -121,12 +121,23 @@ static void tell_output(const struct run *r, struct err *e)
 		STR_ARG(size));
 }
 
+/* Its own words name a directory of the host, and not why that is not there. */
+static void tell_git(const struct run *r, struct err *e)
+{
+	struct str hint = r->status == GIT_FATAL ? git_hint(r->cli->arena, r->decision) : (struct str){ 0 };
+
+	if (hint.n)
+		(void)err_set(e, ERR_NOTFOUND, "%.*s", (int)hint.n, hint.p);
+}
+
 /* One line on how it ended, where the command itself could not say it; nothing where there is nothing to say. */
 static void tell_end(const struct run *r, struct err *e)
 {
 	char text[PARSE_TEXT_MAX];
 
-	if (r->reason == RUN_OUTPUT)
+	if (r->reason == RUN_EXIT && !r->cli->quiet)
+		tell_git(r, e);
+	else if (r->reason == RUN_OUTPUT)
 		tell_output(r, e);
 	else if (r->reason == RUN_DISK)
 		(void)err_set(e, ERR_LIMIT,

@@ -68,6 +68,21 @@ static void put_left_running(const struct outcome *o, struct jsonw *w)
 	jsonw_str(w, buf_str(&text));
 }
 
+/* With names of the host's directories: for who stands there. */
+static void put_git_hint(const struct session *s, const struct outcome *o, struct jsonw *w)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct str hint;
+
+	if (!o->has_usage || o->exit != GIT_FATAL || !o->d || o->d->place.place == PLACE_HOST ||
+	    (s->who.via != VIA_CLI && s->who.via != VIA_LIBRARY))
+		return;
+	arena_init(&a, (size_t)1 << 20);
+	hint = git_hint(&a, o->d);
+	if (hint.n)
+		jsonw_str(w, hint);
+}
+
 static void put_warnings(const struct session *s, const struct outcome *o, struct jsonw *w)
 {
 	const char *aside = s->engine->registry ? registry_set_aside(s->engine->registry) : NULL;
@@ -122,6 +137,7 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 	for (size_t i = 0; o->d && i < o->d->n_warnings; i++)
 		put_words(s, w, o->d->warnings[i].text);
 	put_left_running(o, w);
+	put_git_hint(s, o, w);
 	jsonw_arr_end(w);
 }
 

@@ -103,6 +103,12 @@ struct str git_user_text(struct arena *a, const struct git_user *u);
  */
 struct git_user git_user_find(struct arena *a, struct str home, char *const *vars);
 
+/* ---- gitdir.c: where the repository is ---- */
+
+#define GIT_FATAL 128 /* what git ends with when it finds none */
+/* Why git finds none in this workspace although the user has one, and what to do; empty = nothing to say. */
+struct str git_hint(struct arena *a, const struct decision *d);
+
 /* ---- image.c ---- */
 
 /* The directory that is meant: what has a slash is one, a name is looked for in <state>/images and /var/lib/creel/images. */

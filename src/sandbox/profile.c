@@ -118,9 +118,9 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 									 : SOURCE_SHOWN;
 	if ((mt->check_resolved || use != SOURCE_BIND) &&
 	    !m->in->allowed(m->in->ctx, pm->source.path, use, &reason))
-		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "'%s" STR_FMT "%s " STR_FMT,
+		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "'%s" STR_FMT "%s %.*s",
 			       STR_ARG(mt->host), same ? "" : ", which is '",
-			       STR_ARG(same ? STR("") : pm->source.path), same ? "" : "',", STR_ARG(reason));
+			       STR_ARG(same ? STR("") : pm->source.path), same ? "" : "',", (int)reason.n, reason.p);
 	m->blocked = (struct str){ 0 };
 	return 0;
 }

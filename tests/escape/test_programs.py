@@ -67,6 +67,58 @@ def test_git_in_a_repository_of_the_caller(light):
         assert " M tracked" in result.out and "1 file changed" in result.out, result
 
 
+def git(light, where, *command):
+    subprocess.run(light.as_user(["git", "-c", "user.name=n", "-c", "user.email=e@x", *command]), cwd=where, env=light.env, check=True, capture_output=True)
+
+
+def repository(light, name):
+    """With one commit, a worktree beside it and a directory in it."""
+    top = light.base / name
+    top.mkdir()
+    light.give(top)
+    light.file(top / "part/file", "x")
+    git(light, top, "init", "-q")
+    git(light, top, "add", ".")
+    git(light, top, "commit", "-qm", "first")
+    return top
+
+
+def test_git_says_where_the_repository_of_a_worktree_is(light):
+    """It lies outside of the workspace: one line with the way to it, which works and is read-only."""
+    need("git")
+    top = repository(light, "main")
+    wt = light.base / "wt"
+    wt.mkdir()
+    light.give(wt)
+    git(light, top, "worktree", "add", "-q", wt)
+    hint = f"mounts.binds=['{top}/.git:{top}/.git:ro']"
+    run = lambda *command, **kw: light.run(*command, ws=wt, **{"report": True, **kw})
+    result = run("git", "log", "--format=%s")
+    assert result.status == 128 and not result.report.get("message"), result  # -q
+    loud = [a for a in light.line("git", "log", ws=wt) if a != "-q"]
+    done = subprocess.run(loud, env=light.env, cwd=wt, capture_output=True, text=True, check=False)
+    assert done.returncode == 128 and hint in done.stderr and "outside of the workspace" in done.stderr, done
+    assert run("git", "log", "--format=%s", options=["-e", hint]).out == "first\n"
+    before = sorted(os.listdir(top / ".git")), (top / ".git/config").read_text()
+    result = run("sh", "-c", "git config alias.x '!id'; echo y >>part/file; git commit -qam second", options=["-e", hint])
+    assert result.status == 128 and (sorted(os.listdir(top / ".git")), (top / ".git/config").read_text()) == before, result
+    # A .git that a command has written proposes nothing: only a repository that knows this worktree is named.
+    (wt / ".git").write_text(f"gitdir: {light.home}/.git/worktrees/wt\n")
+    done = subprocess.run(loud, env=light.env, cwd=wt, capture_output=True, text=True, check=False)
+    assert "outside of the workspace" in done.stderr and "mounts.binds" not in done.stderr, done
+
+
+def test_git_in_a_part_of_a_repository_says_so(light):
+    need("git")
+    top = repository(light, "main")
+    loud = [a for a in light.line("git", "log", ws=top / "part") if a != "-q"]
+    done = subprocess.run(loud, env=light.env, cwd=top / "part", capture_output=True, text=True, check=False)
+    assert done.returncode == 128 and f"a part of the repository '{top}'" in done.stderr and "--workspace" in done.stderr, done
+    quiet = subprocess.run([a for a in light.line("sh", "-c", "exit 3", ws=top / "part") if a != "-q"], env=light.env, cwd=top, capture_output=True,
+                           text=True, check=False)
+    assert quiet.returncode == 3 and quiet.stderr == "", quiet
+
+
 GIT_WHO = """[user]
 	name = Ada "L" Lovelace
 	email = ada@example.org
