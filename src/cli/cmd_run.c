@@ -158,6 +158,9 @@ int run_run(struct cli *cli, struct err *e)
 		return err_set(
 			e, ERR_USAGE,
 			"--json: standard output is the command's own; --report FD|FILE writes the result as JSON");
+	if (cli->plan && cli->report.has)
+		return err_set(e, ERR_USAGE,
+			       "--plan runs nothing, so there is nothing to --report: leave out one of them");
 	rc = report_check(cli, e);
 	if (rc < 0)
 		return rc;

@@ -54,6 +54,18 @@ static bool gives_term(const struct run *r, const struct str *v, size_t n, struc
 	return r->terminals && cli_variable(r->cli, STR("TERM"), ret) && ret->n > 0 && ret->n <= 64;
 }
 
+/* The last of one name counts, in the place of the one before: of two, one program takes the first, and another the last. */
+static size_t put_env(struct str *v, size_t n, struct str name, struct str item)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(v[i], name) && v[i].n > name.n && v[i].p[name.n] == '=') {
+			v[i] = item;
+			return n;
+		}
+	v[n] = item;
+	return n + 1;
+}
+
 static int make_env(struct run *r, struct strs *ret, struct err *e)
 {
 	const struct decision *d = r->decision;
@@ -80,7 +92,8 @@ static int make_env(struct run *r, struct strs *ret, struct err *e)
 				       "--env: '" STR_FMT "' is not a name of letters, digits and '_'",
 				       STR_ARG(name));
 		if (given || cli_variable(r->cli, name, &value))
-			v[n++] = arena_printf(a, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
+			n = put_env(v, n, name,
+				    arena_printf(a, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p));
 	}
 	output_unset(r->cli, "run");
 	if (gives_term(r, v, n, &term)) {

@@ -178,3 +178,22 @@ def test_a_state_directory_that_a_read_only_run_made_serves_an_overlay(light):
     light.give(light.base)
     for access in ("ro", "none", "overlay"):
         assert light.run("true", access=access, state=state).status == 0, access
+
+
+def test_a_variable_that_is_given_twice_has_one_value(light):
+    """Of two, a shell takes the last and python the first: what is given counts over what is set anyway, and the last counts."""
+    options = [w for v in ("A=1", "AB=0", "A=2", "HOME=/var/tmp", "PATH=/usr/bin:/bin", "PIP_RETRIES=3") for w in ("--env", v)]
+    names = ["A", "AB", "HOME", "PATH", "PIP_RETRIES"]
+    want = ["2", "0", "/var/tmp", "/usr/bin:/bin", "3"]
+    lines = light.run("env", options=options, status=0).out.splitlines()
+    assert len({l.split("=")[0] for l in lines}) == len(lines), lines
+    assert light.run("python3", "-c", "import os, sys; print(*[os.environ[n] for n in sys.argv[1:]], sep='\\n')", *names, options=options,
+                     status=0).out.split("\n")[:-1] == want
+    assert light.run("sh", "-c", "printf '%s\\n' \"$A\" \"$AB\" \"$HOME\" \"$PATH\" \"$PIP_RETRIES\"", options=options, status=0).out.split("\n")[:-1] == want
+
+
+def test_a_plan_has_nothing_to_report(light):
+    """It said that the run had failed, with status 0."""
+    done = light.run("true", options=["--plan"])
+    assert done.status == 125 and "--plan" in done.err and "--report" in done.err and done.report is None, done
+    light.run("true", options=["--plan"], report=False, status=0)
