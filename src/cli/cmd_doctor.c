@@ -63,7 +63,7 @@ static struct run *plain_trial(const struct cli *cli, const struct run *refused,
 					      .value = arena_str(cli->arena, buf_str(&list)) };
 	r = trial(plain, e);
 	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW)
-		(void)err_set(e, ERR_DENIED, STR_FMT, STR_ARG(r->decision->message));
+		(void)err_set(e, ERR_DENIED, "%.*s", (int)r->decision->message.n, r->decision->message.p);
 	(void)rmdir(dir);
 	return r;
 }
@@ -98,7 +98,7 @@ static void forgive(struct survey *s, const struct run *r)
 }
 
 /* Held, or named as one to do without. */
-static struct str say_held(struct cli *cli, const struct run *r, const struct run *refused)
+static struct str say_held(struct cli *cli, const struct run *r, struct str refused)
 {
 	_cleanup_buf_ struct buf text = { 0 };
 	unsigned missing = run_missing_walls(r);
@@ -109,15 +109,17 @@ static struct str say_held(struct cli *cli, const struct run *r, const struct ru
 	for (const struct enum_name *n = wall_names; n->name; n++)
 		if (missing & 1u << n->value)
 			buf_printf(&text, ", without %s, as walls.optional accepts", n->name);
-	if (refused)
-		buf_printf(&text, "; 'creel run' here and with this configuration is refused: " STR_FMT,
-			   STR_ARG(refused->decision->message));
+	if (refused.n) {
+		buf_puts(&text, "; 'creel run' here and with this configuration is refused: ");
+		buf_put(&text, refused);
+	}
 	return arena_str(cli->arena, buf_str(&text));
 }
 
-static void add_trial(struct cli *cli, const struct run *r, const struct run *refused, const struct err *e,
+static void add_trial(struct cli *cli, const struct run *r, struct str refused, const struct err *e,
 		      struct survey *s)
 {
+	const char *fix = strstr(e->msg, "; fix: ");
 	struct survey_item *i;
 
 	if (s->n == SURVEY_MAX)
@@ -135,6 +137,10 @@ static void add_trial(struct cli *cli, const struct run *r, const struct run *re
 				   .found = STR("a sandbox could not be started") };
 	i->cause = arena_str(cli->arena, e->kind == ERR_NONE ? STR("no reason was given") : str_z(e->msg));
 	i->fix = STR("see the findings above; creel run --plan -- true shows the steps");
+	if (fix) {
+		i->cause.n = (size_t)(fix - e->msg);
+		i->fix = arena_str(cli->arena, str_z(fix + sizeof("; fix: ") - 1));
+	}
 }
 
 static void put_json(struct cli *cli, const struct survey *s, bool ok)
@@ -188,7 +194,8 @@ int run_doctor(struct cli *cli, struct err *e)
 {
 	struct survey *s = ARENA_NEW(cli->arena, struct survey);
 	struct err trouble = { 0 };
-	const struct run *r, *refused = NULL;
+	struct str refused = { 0 };
+	const struct run *r;
 	bool ok = true;
 
 	if (!s)
@@ -198,9 +205,12 @@ int run_doctor(struct cli *cli, struct err *e)
 		output_diags(&r->diags, SEVERITY_ERROR, NULL);
 		return EXIT_TROUBLE;
 	}
-	if (r && r->decision && r->decision->verdict != VERDICT_ALLOW) {
-		refused = r;
-		r = plain_trial(cli, refused, &trouble);
+	if (r && r->decision && (r->decision->verdict != VERDICT_ALLOW || trouble.kind == ERR_DENIED)) {
+		/* A name that policy lets pass may lead to what it does not. */
+		refused = trouble.kind == ERR_DENIED ? arena_str(cli->arena, str_z(trouble.msg))
+						     : r->decision->message;
+		trouble = (struct err){ 0 };
+		r = plain_trial(cli, r, &trouble);
 	}
 	survey_host(cli->arena, r && r->decision ? r->decision->optional_walls : 0, s);
 	add_trial(cli, r, refused, &trouble, s);

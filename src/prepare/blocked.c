@@ -137,8 +137,9 @@ bool source_allowed(void *rules, struct str resolved, enum source_use use, struc
 	*ret_why = arena_printf(
 		r->arena, "%s '%.*s'%s", block.covers ? "covers" : "is or lies in", (int)block.path.n,
 		block.path.p,
-		hosts ? ", a directory of the system, and access rw could change the host itself; "
-			"fix: --workspace-access overlay or ro, or another --workspace"
-		      : "");
+		hosts  ? ", a directory of the system, and access rw could change the host itself; "
+			 "fix: --workspace-access overlay or ro, or another --workspace"
+		: bind ? ""
+		       : ", which no sandbox may see; fix: another --workspace");
 	return false;
 }

@@ -105,3 +105,35 @@ def test_o04_doctor_says_what_run_does_on_every_host(light, host):
     assert about["time-namespace"]["state"] == "ok" or KERNEL in about["time-namespace"]["fix"], about["time-namespace"]
     limited, _ = run_there(host, light, *LIMITS)
     assert (about["cgroup"]["state"] == "ok") == (limited.returncode == 0), (about["cgroup"], limited)
+
+
+def said_of_the_sandbox(light, *options, cwd=None, env=None):
+    done = subprocess.run(light.as_user([CREEL, "doctor", "--json", *options]), env={**light.env, **(env or {})}, cwd=cwd or light.ws, capture_output=True,
+                          text=True, check=False)
+    return done, next(f for f in json.loads(done.stdout)["findings"] if f["name"] == "sandbox")
+
+
+def test_the_fix_that_a_refusal_knows_is_doctors_fix(light):
+    """Not "see the findings above", where nothing is found about it."""
+    if not IS_ROOT:
+        return
+    shared = light.base / "shared"
+    (shared / "state").mkdir(parents=True)
+    light.give(shared / "state")
+    light.give(shared)
+    shared.chmod(0o777)
+    done, found = said_of_the_sandbox(light, "--state-dir", shared / "state")
+    assert done.returncode == 125 and found["state"] == "fail", done
+    assert found["cause"].endswith("can be written by others") and found["fix"].startswith("chmod go-w"), found
+
+
+def test_a_directory_that_is_no_workspace_says_nothing_about_the_host(light):
+    """A home directory behind a link is known by its real name: run refuses it there, and the host is well."""
+    light.give(light.home)
+    (light.base / "alias").symlink_to(light.home)
+    env = {"HOME": str(light.base / "alias")}
+    state = ["--state-dir", light.tmp / "state"]
+    done, found = said_of_the_sandbox(light, *state, cwd=light.home, env=env)
+    assert done.returncode == 0 and found["state"] == "ok" and "is refused" in found["found"] and ".aws" in found["found"], done
+    run = subprocess.run(light.as_user([CREEL, "run", *state, "--", "true"]), env={**light.env, **env}, cwd=light.home, capture_output=True, text=True, check=False)
+    assert run.returncode == 126 and "--workspace" in run.stderr, run
