@@ -39,6 +39,7 @@ struct cli {
 		report, cgroup_parent;
 	struct arg_list env;
 	bool tty, plan, no_sandbox;
+	int report_dir; /* of the file that --report names; report_check() opens it */
 
 	/* call */
 	struct arg_value scope, session_id, user_id, request_id;
@@ -148,7 +149,7 @@ int input_one_file(struct cli *cli, const struct facts *f, const struct config_s
 const char *cli_getenv(const struct cli *cli, const char *name);
 
 /* report.c: --report FD|FILE */
-int report_check(const struct cli *cli, struct err *e); /* before anything runs: could it be written? */
+int report_check(struct cli *cli, struct err *e); /* before anything runs: could it be written? */
 int report_write(const struct cli *cli, struct str text, struct err *e);
 
 /* signals.c: SIGPIPE and SIGXFSZ are ignored, and what is executed in our place gets them as we got them. */

@@ -10,23 +10,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int check_file(const char *path, struct err *e)
+/* The directory is opened now: a command that may write to it, or above it, can put another in its place. */
+static int check_file(struct cli *cli, const char *path, struct err *e)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char dir[4096];
 	struct stat st;
 
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_USAGE,
-			       "--report: '%s' is not a regular file; a number names an open file descriptor",
-			       path);
 	if (snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >=
 	    (int)sizeof(dir))
 		return err_set(e, ERR_USAGE, "--report: the file name is too long");
-	return access(dir, W_OK | X_OK) < 0 ? err_sys(e, errno, "--report: write into '%s'", dir) : 0;
+	cli->report_dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (cli->report_dir < 0 || faccessat(cli->report_dir, ".", W_OK | X_OK, 0) < 0)
+		return err_sys(e, errno, "--report: write into '%s'", dir);
+	if (!name[0] ||
+	    (fstatat(cli->report_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode)))
+		return err_set(e, ERR_USAGE,
+			       "--report: '%s' is not a regular file; a number names an open file descriptor",
+			       path);
+	return 0;
 }
 
-int report_check(const struct cli *cli, struct err *e)
+int report_check(struct cli *cli, struct err *e)
 {
 	_cleanup_free_ char *path = NULL;
 	uint64_t fd;
@@ -47,7 +52,7 @@ int report_check(const struct cli *cli, struct err *e)
 			       : 0;
 	if (str_dupz(cli->report.text, &path) < 0)
 		return err_set(e, ERR_USAGE, "--report: the file name holds a NUL byte");
-	return check_file(path, e);
+	return check_file(cli, path, e);
 }
 
 /* A number is an open file descriptor, anything else a file: written whole or not at all. */
@@ -64,6 +69,6 @@ int report_write(const struct cli *cli, struct str text, struct err *e)
 	}
 	if (str_dupz(to, &path) < 0)
 		return err_set(e, ERR_USAGE, "--report: the file name holds a NUL byte");
-	rc = fd_write_atomic(AT_FDCWD, path, text, 0600);
+	rc = fd_write_atomic(cli->report_dir, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, text, 0600);
 	return rc < 0 ? err_sys(e, -rc, "--report: write '%s'", path) : 0;
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which directories of the host may be a workspace or a bind: not what the host lives on, not what decides about the next call."""
+import json
 import os
 import subprocess
 
 import pytest
-from conftest import CREEL
+from conftest import CREEL, digest
 
 # Where the system is, below it, around it, and under another name.
 SYSTEM = ["/usr", "/usr/local", "/usr/local/bin", "/usr/lib/..", "/bin", "/lib", "/opt", "/var/cache", "/var/log", "/var/lib/dpkg", "/var/spool", "link"]
@@ -96,3 +97,23 @@ def test_a_call_keeps_its_own_log_out_of_its_workspace(light):
         assert (done.returncode == 0) == (status == 0), done
         assert not (log / "audit.jsonl").exists() or "forged" not in (log / "audit.jsonl").read_text().splitlines()
     subprocess.run(light.as_user([CREEL, "kill", "--all", "--state-dir", light.tmp / "state"]), env=light.env, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("how, status", [
+    ("rm -r out; ln -s {home} out", 125),
+    ("mv out kept; ln -s {home} out", 0),
+    ("rm -r out; ln -s {home}/there out", 125),
+    ("rm out/report; ln -s {home}/report out/report", 125),
+])
+@pytest.mark.parametrize("named", ["out/report", "{ws}/out/report"])
+def test_a_report_is_written_where_it_was_asked_for_or_not_at_all(light, how, status, named):
+    """The command may write there, and exchanges the directory for a link to one that it cannot write to."""
+    light.file("home/report", light.mark)
+    light.file("home/there/report", light.mark)
+    light.file("ws/out/report", "old")
+    before = digest(light.home)
+    done = light.run("sh", "-c", how.format(home=light.home), access="rw", report=False, state=light.tmp / "state",
+                     options=["--report", named.format(ws=light.ws)])
+    assert done.status == status and digest(light.home) == before, done
+    if status == 0:
+        assert json.loads((light.ws / "kept/report").read_text())["ok"] is True
