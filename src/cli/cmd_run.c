@@ -119,6 +119,19 @@ static int dispatch_to_host(struct run *r, struct err *e)
 	return run_on_host(r, e);
 }
 
+/* Of the decision; a command that sets up a sandbox which stays is none of ours. */
+static void tell_warnings(const struct run *r)
+{
+	const struct decision *d = r->decision;
+	struct diags told = { .v = ARENA_ARRAY(r->cli->arena, struct diag, d->n_warnings) };
+
+	for (size_t i = 0; told.v && i < d->n_warnings; i++)
+		if (!str_starts(str_z(d->warnings[i].code), STR("setup_")))
+			told.v[told.n++] = d->warnings[i];
+	if (told.n && !r->cli->quiet)
+		output_diags(&told, SEVERITY_WARN, &r->config);
+}
+
 static int dispatch(struct run *r, struct err *e)
 {
 	const struct decision *d = r->decision;
@@ -138,6 +151,7 @@ static int dispatch(struct run *r, struct err *e)
 		return -1;
 	if (d->net.route != ROUTE_NONE)
 		return network_missing(d, e);
+	tell_warnings(r);
 	if (r->cli->plan)
 		return run_plan(r, e);
 	return run_native(r, e);

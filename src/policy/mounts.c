@@ -161,6 +161,23 @@ static struct str target_shown(const struct ctx *x, struct str target)
 	return shown(s, OPT_WS_TARGET, shown(s, OPT_WORKDIR, target));
 }
 
+/* A file that was named decides about the next call, too. One that was only found can make nothing weaker. */
+static void warn_of_config(struct ctx *x, const struct mount *m)
+{
+	for (size_t i = 0; i < x->c->n_imports; i++) {
+		const struct import *f = &x->c->imports[i];
+
+		if (f->origin.kind == ORIGIN_BUILTIN ||
+		    !path_within(m->host, path_expand(x->a, &x->r->facts, f->path)))
+			continue;
+		warn(x, "config_in_workspace", &f->origin, STR("mounts.workspace.access"),
+		     "the configuration '" STR_FMT
+		     "' lies in the workspace, and a command may write there: it could decide about the next call; "
+		     "keep it elsewhere, or use access overlay",
+		     STR_ARG(f->path));
+	}
+}
+
 static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 {
 	struct decision *d = x->d;
@@ -183,6 +200,8 @@ static bool add_workspace(struct ctx *x, const struct layout *l, size_t *cap)
 		warn(x, "access_is_overlay", &d->eff.origin[OPT_WS_ACCESS], STR("mounts.workspace.access"),
 		     "workspace access is overlay and not rw: with trust %s the host's files never change",
 		     enum_name(trust_names, (int)d->mode.trust));
+	if (m.writable && !m.overlay)
+		warn_of_config(x, &m);
 	if (!mount_add(x, cap, &m))
 		return false;
 	if (l->agent_at.n == 0 || str_eq(d->workspace, d->agent_workspace))

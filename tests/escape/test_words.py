@@ -197,3 +197,29 @@ def test_a_plan_has_nothing_to_report(light):
     done = light.run("true", options=["--plan"])
     assert done.status == 125 and "--plan" in done.err and "--report" in done.err and done.report is None, done
     light.run("true", options=["--plan"], report=False, status=0)
+
+
+def words_of(light, *options, **kw):
+    """What it says to somebody who wants to hear it."""
+    argv = [a for a in light.line("true", options=options, **kw) if a != "-q"]
+    done = subprocess.run(argv, env={**light.env, **kw.pop("env", {})}, cwd=light.ws, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout == "", done
+    return done.stderr
+
+
+def test_an_access_that_is_not_had_is_said(light):
+    """Whoever typed rw waits for his files to change."""
+    assert "overlay and not rw" in words_of(light, access="rw", mode="docker")
+    assert words_of(light, access="overlay", mode="docker") == words_of(light, access="rw", mode="light") == ""
+    assert light.run("true", access="rw", mode="docker", status=0).err == ""  # -q
+
+
+def test_a_configuration_that_the_command_could_change_is_told(light):
+    """It decides about the next call. One that lies elsewhere, or in a workspace that stays as it is, does no harm."""
+    inside, outside = light.file("ws/creel.json5", "{}"), light.file("cfg/creel.json5", "{}")
+    for name in (inside, "creel.json5", f"creel:{inside}"):
+        assert "lies in the workspace" in words_of(light, "-c", str(name), access="rw"), name
+        assert words_of(light, "-c", str(name), access="overlay") == ""
+    assert words_of(light, "-c", str(outside), access="rw") == ""
+    light.file("ws/.athena/settings.yaml", "sandbox:\n  default_mode: light\n")
+    assert words_of(light, access="rw") == ""  # found, it can make nothing weaker
