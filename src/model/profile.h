@@ -55,6 +55,7 @@ struct profile {
 	const struct source *
 		root_binds; /* read-only, at their own path: /usr, or an image's top level (targets in root_targets) */
 	const struct str *root_targets;
+	struct str image; /* the directory that the root comes from; empty = the host's own */
 	size_t n_root_binds;
 	const struct str *links; /* pairs: path, what it says */
 	size_t n_links;

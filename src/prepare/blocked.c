@@ -140,6 +140,7 @@ bool source_allowed(void *rules, struct str resolved, enum source_use use, struc
 		hosts  ? ", a directory of the system, and access rw could change the host itself; "
 			 "fix: --workspace-access overlay or ro, or another --workspace"
 		: bind ? ""
-		       : ", which no sandbox may see; fix: another --workspace");
+		: use == SOURCE_IMAGE ? ", which no sandbox may see; fix: another --image"
+				      : ", which no sandbox may see; fix: another --workspace");
 	return false;
 }

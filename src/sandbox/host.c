@@ -288,6 +288,7 @@ int host_image_root(struct arena *a, struct str dir, struct profile *p, struct e
 			"image '" STR_FMT
 			"' is the root of this host; fix: leave the image out, and the host's own /usr is used",
 			STR_ARG(dir));
+	p->image = top.path;
 	if (r >= 0)
 		r = add_image_entries(a, &l, top.path, e);
 	if (r >= 0 && l.n_binds == 0)

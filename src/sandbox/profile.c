@@ -120,7 +120,8 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	    !m->in->allowed(m->in->ctx, pm->source.path, use, &reason))
 		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "'%s" STR_FMT "%s %.*s",
 			       STR_ARG(mt->host), same ? "" : ", which is '",
-			       STR_ARG(same ? STR("") : pm->source.path), same ? "" : "',", (int)reason.n, reason.p);
+			       STR_ARG(same ? STR("") : pm->source.path), same ? "" : "',", (int)reason.n,
+			       reason.p);
 	m->blocked = (struct str){ 0 };
 	return 0;
 }
@@ -203,6 +204,34 @@ static int fill_walls(const struct decision *d, struct profile *p, struct err *e
 		"walls.optional=landlock");
 }
 
+/* Everything at its top is seen inside, so it is asked about like a workspace. */
+static int check_image(struct making *m, struct str resolved, struct profile *p, struct err *e)
+{
+	struct str why = { 0 };
+
+	if (resolved.n == 1 || m->in->allowed(m->in->ctx, resolved, SOURCE_IMAGE, &why))
+		return 0;
+	p->blocked = resolved;
+	return err_set(e, ERR_DENIED, "bind_blocked: image '" STR_FMT "' %.*s", STR_ARG(m->in->image),
+		       (int)why.n, why.p);
+}
+
+static int make_image_root(struct making *m, struct profile *p, struct err *e)
+{
+	struct source top;
+	int r = source_resolve(m->a, m->in->image, &top, e);
+
+	if (r < 0)
+		return err_wrap(e, "--image");
+	r = check_image(m, top.path, p, e);
+	if (r >= 0)
+		r = host_image_root(m->a, m->in->image, p, e);
+	/* Somebody may have changed where the name leads. */
+	if (r >= 0 && !str_eq(p->image, top.path))
+		r = check_image(m, p->image, p, e);
+	return r;
+}
+
 int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,
 		 struct err *e)
 {
@@ -244,6 +273,6 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 	}
 	ret->mounts = m.mounts;
 	ret->n_mounts = m.n;
-	r = in->image.n ? host_image_root(a, in->image, ret, e) : host_root(a, ret, e);
+	r = in->image.n ? make_image_root(&m, ret, e) : host_root(a, ret, e);
 	return r < 0 ? r : sockets_hide(a, m.mounts, m.n, in->image.n > 0, ret, e);
 }

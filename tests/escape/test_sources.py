@@ -117,3 +117,16 @@ def test_a_report_is_written_where_it_was_asked_for_or_not_at_all(light, how, st
     assert done.status == status and digest(light.home) == before, done
     if status == 0:
         assert json.loads((light.ws / "kept/report").read_text())["ok"] is True
+
+
+@pytest.mark.parametrize("where", ["/etc", "/etc/ssl", "/dev", "/proc", "/sys", "/home", "/var", "/run", "home", "alias", "home/.ssh", "state"])
+def test_what_no_sandbox_may_see_is_no_root_either(light, where):
+    """Everything at the top of an image is seen inside: keys, if it is a home directory that has a bin."""
+    for d in ("home/bin", "home/.ssh", "home/own/registry"):
+        light.file(f"{d}/file", light.mark)
+    (light.base / "alias").symlink_to(light.home)
+    state = light.home / "own" if where == "state" else light.tmp / "state"
+    name = where if where.startswith("/") else state if where == "state" else light.base / where
+    done = light.run("true", state=state, options=["--image", f"{name}/"])
+    assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked: image" in done.err and light.mark not in done.out, done
+    assert "--image" in done.err.split("fix:")[1], done
