@@ -100,6 +100,9 @@ bool load_found(struct load *l, struct str dir, struct str name, struct str path
 
 	if (read_whole(l, dir, name, ret, ret_st, &why))
 		return true;
+	/* Nobody asked for it, and whoever stands where he may not look has perhaps never heard of it. */
+	if (strcmp(why, port_errno_text(EACCES)) == 0)
+		why = "cannot be looked for here: Permission denied; fix: cd to a directory of your own, or --no-default-config";
 	cannot(l, path, NULL, why);
 	return false;
 }

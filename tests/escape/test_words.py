@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import wait_until
+from conftest import CREEL, IS_ROOT, wait_until
 from operator_terminal import Shell, Terminal
 
 
@@ -223,3 +223,15 @@ def test_a_configuration_that_the_command_could_change_is_told(light):
     assert words_of(light, "-c", str(outside), access="rw") == ""
     light.file("ws/.athena/settings.yaml", "sandbox:\n  default_mode: light\n")
     assert words_of(light, access="rw") == ""  # found, it can make nothing weaker
+
+
+def test_a_place_where_nobody_may_look_says_how_to_go_on(light):
+    """sudo -u somebody, in /root: nobody asked for a project's file, and it was all that was named."""
+    closed = light.base / "closed"
+    closed.mkdir()
+    if not IS_ROOT or light.user == "root":
+        return
+    argv = light.as_user(["sh", "-c", 'cd "$0" && chmod 0 . && exec "$@"', closed, *light.line("true")[light.line("true").index(str(CREEL)):]])
+    light.give(closed)
+    done = subprocess.run(argv, env=light.env, cwd=light.ws, capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "--no-default-config" in done.stderr and "cd to" in done.stderr, done
