@@ -128,8 +128,18 @@ static void tell_warnings(const struct run *r)
 	for (size_t i = 0; told.v && i < d->n_warnings; i++)
 		if (!str_starts(str_z(d->warnings[i].code), STR("setup_")))
 			told.v[told.n++] = d->warnings[i];
-	if (told.n && !r->cli->quiet)
+	if (r->cli->quiet)
+		return;
+	if (told.n)
 		output_diags(&told, SEVERITY_WARN, &r->config);
+	if (r->cli->timeout.has && d->limits.timeout_s < r->cli->timeout.number) {
+		_cleanup_buf_ struct buf line = { 0 };
+
+		buf_init(&line, 256);
+		buf_printf(&line, "creel run: --timeout: limits.timeout_max_s allows %llu s, and no more\n",
+			   (unsigned long long)d->limits.timeout_s);
+		output_complain(buf_str(&line));
+	}
 }
 
 static int dispatch(struct run *r, struct err *e)

@@ -145,8 +145,11 @@ static void tell_end(const struct run *r, struct err *e)
 			      "; fix: --disk SIZE or limits.disk lets it take more, 0 is no limit",
 			      STR_ARG(parse_format_size(r->profile.disk, text)));
 	else if (r->reason == RUN_TIMEOUT && !r->cli->quiet)
-		(void)err_set(e, ERR_LIMIT, "ended: it ran for %llu s; fix: --timeout SECONDS allows more",
-			      (unsigned long long)(r->profile.timeout_ms / 1000));
+		(void)err_set(e, ERR_LIMIT, "ended: it ran for %llu s; fix: %s allows more",
+			      (unsigned long long)(r->profile.timeout_ms / 1000),
+			      r->decision->limits.timeout_s < r->decision->eff.timeout_max_s
+				      ? "--timeout SECONDS"
+				      : "limits.timeout_max_s (and --timeout SECONDS)");
 	else if (r->reason == RUN_OOM && !r->cli->quiet)
 		(void)err_set(e, ERR_LIMIT,
 			      "ended: it needed more memory than " STR_FMT

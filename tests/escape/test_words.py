@@ -235,3 +235,13 @@ def test_a_place_where_nobody_may_look_says_how_to_go_on(light):
     light.give(closed)
     done = subprocess.run(argv, env=light.env, cwd=light.ws, capture_output=True, text=True, check=False)
     assert done.returncode == 125 and "--no-default-config" in done.stderr and "cd to" in done.stderr, done
+
+
+def test_a_deadline_that_policy_does_not_allow_is_said(light):
+    """At the start, and in the fix at the end; 0 is no way to ask for none."""
+    assert "limits.timeout_max_s allows 3600 s" in words_of(light, "--timeout", "7200") and words_of(light, "--timeout", "3600") == ""
+    assert "accepted: 1 second and more" in refused(light, ["--timeout", "0"])
+    for options, fix in ((["--timeout", "1"], "fix: --timeout SECONDS"), (["-e", "limits.timeout_max_s=1"], "fix: limits.timeout_max_s")):
+        argv = [a for a in light.line("sleep", "60", options=options) if a != "-q"]
+        done = subprocess.run(argv, env=light.env, cwd=light.ws, capture_output=True, text=True, check=False)
+        assert done.returncode == 124 and fix in done.stderr, done
