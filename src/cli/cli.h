@@ -148,6 +148,9 @@ int input_one_file(struct cli *cli, const struct facts *f, const struct config_s
 /* The value of a variable of ours, NULL when it is unset or empty. */
 const char *cli_getenv(const struct cli *cli, const char *name);
 
+/* input.c: zero would be no limit, and is not what whoever types it gets */
+int timeout_check(const struct cli *cli, struct err *e);
+
 /* report.c: --report FD|FILE */
 int report_check(struct cli *cli, struct err *e); /* before anything runs: could it be written? */
 int report_write(const struct cli *cli, struct str text, struct err *e);

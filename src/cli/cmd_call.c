@@ -217,7 +217,7 @@ static int make_call(struct call *x, struct creel_session *s, struct err *e)
 	call.tool = x->cli->args.words.v[0].p; /* as it was said: an alias is recorded, too */
 	call.arguments = x->arguments.p;
 	call.n_arguments = x->arguments.n;
-	call.timeout_s = x->cli->timeout.has && x->cli->timeout.number == 0 ? 1 : x->cli->timeout.number;
+	call.timeout_s = x->cli->timeout.number;
 	call.cancel_fd = x->signals;
 	call.output = x->text ? pass_output : NULL;
 	call.warn = warn_first;
@@ -259,6 +259,8 @@ static int check_usage(struct cli *cli, struct err *e)
 			"which tool? creel call TOOL [ARGUMENTS]; 'creel call --list' prints those that exist");
 	if (!cli->list_tools && str_trim(cli->args.words.v[0]).n == 0)
 		return err_set(e, ERR_USAGE, "TOOL must not be blank");
+	if (timeout_check(cli, e) < 0)
+		return -1;
 	return report_check(cli, e);
 }
 

@@ -80,7 +80,7 @@ static const struct arg_option common_options[] = {
 	{ .name = "net", .kind = ARG_TEXT, AT(net), .meta = "none|bridge|HOST[,HOST...]", \
 	  .help = "network of the command: none unless given; anything else is refused, for no sandbox of this build has one" }, \
 	{ .name = "timeout", .kind = ARG_NUMBER, AT(timeout), .meta = "SECONDS", \
-	  .help = "end the command after so long; creel then exits with 124. At least 1 (0 counts as 1), at most limits.timeout_max_s; " \
+	  .help = "end the command after so long; creel then exits with 124. At least 1, at most limits.timeout_max_s; " \
 		  "that is also what it gets without this option and limits.timeout_s" }, \
 	{ .name = "memory", .kind = ARG_TEXT, AT(memory), .meta = "SIZE", \
 	  .help = "memory limit, such as 512m or 2g, 1m at least; refused where it cannot be enforced" }, \

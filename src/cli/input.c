@@ -36,6 +36,13 @@ static int assumed_backends(struct str list, unsigned *ret, struct err *e)
 	return 0;
 }
 
+int timeout_check(const struct cli *cli, struct err *e)
+{
+	return cli->timeout.has && cli->timeout.number == 0
+		       ? err_set(e, ERR_USAGE, "--timeout: 0 would be no limit, accepted: 1 second and more")
+		       : 0;
+}
+
 int input_facts(struct cli *cli, struct facts *ret, struct err *e)
 {
 	struct facts_input in = { .state_dir = cli->state_dir.text };

@@ -90,8 +90,8 @@ int run_load(struct run *r, struct err *e)
 	struct cli *cli = r->cli;
 	int rc = input_facts(cli, &r->facts, e);
 
-	if (rc >= 0 && cli->timeout.has && cli->timeout.number == 0)
-		rc = err_set(e, ERR_USAGE, "--timeout: 0 would be no limit, accepted: 1 second and more");
+	if (rc >= 0)
+		rc = timeout_check(cli, e);
 	if (rc >= 0)
 		rc = add_flags(cli, e);
 	if (rc >= 0)

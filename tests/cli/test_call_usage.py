@@ -43,6 +43,7 @@ WRONG = [
     (["call", "--agent", " ", "exec", "--", "true"], "--agent must not be blank"),
     (["call", "--workspace", "", "exec", "--", "true"], "--workspace must not be blank"),
     (["call", "--timeout", "soon", "exec", "--", "true"], "--timeout: 'soon' is not a whole number"),
+    (["call", "--timeout", "0", "exec", "--", "true"], "--timeout: 0 would be no limit, accepted: 1 second and more"),
     (["call", "--scope", "word", "exec", "--", "true"], "--scope: 'word' is not"),
     (["call", "--report", "99", "exec", "--", "true"], "--report: file descriptor 99 is not open"),
     (["call", "-e", "no.such.key=1", "--list"], "no.such.key"),
