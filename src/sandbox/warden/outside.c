@@ -16,7 +16,7 @@
 #define P_PIDFD_ 3
 #define WEXITED_ 4
 #define SHUT_WR_ 1
-#define END_MS 500
+#define END_MS 2000
 
 /* Written by us, who are root outside: the sandbox itself could not map a second user. */
 static long write_maps(const struct plan_header *p, long pid)
