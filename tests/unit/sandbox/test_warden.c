@@ -274,8 +274,8 @@ static int mount_later(void)
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0 ||
-	    mount("none", home_path("ws"), "tmpfs", 0, NULL) < 0 || mkdir(home_path("ws/sub"), 0755) < 0 ||
-	    pipe2(ready, O_CLOEXEC) < 0)
+	    mount(home_path("ws"), home_path("ws"), NULL, MS_BIND, NULL) < 0 ||
+	    mkdir(home_path("ws/sub"), 0755) < 0 || pipe2(ready, O_CLOEXEC) < 0)
 		return 2;
 	s.ready_fd = ready[1];
 	b = box_start(&s);
