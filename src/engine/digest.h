@@ -17,9 +17,13 @@ struct digest {
 	char walls[SHA256_HEX];  /* all but the mounts */
 	char mounts[SHA256_HEX]; /* workspace, binds, scratch */
 	char moment[SHA256_HEX]; /* sockets of the host that are covered, who commits, where calls start */
+	bool covers;             /* sockets of the host: nobody knows later that it still does */
 };
 
-/* All three. */
+/*
+ * All of it, and that neither covers a socket. When a socket is removed, what covers it goes with it, in every sandbox; the next one of that name often has
+ * its very number, and is not covered.
+ */
 bool digest_same(const struct digest *a, const struct digest *b);
 
 void digest_profile(const struct profile *p, struct digest *ret);

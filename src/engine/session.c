@@ -414,7 +414,7 @@ int session_pool_fill(struct session *s, struct err *e)
 			"a sandbox with private layers belongs to one session; none can be made ready");
 	if (r >= 0)
 		r = engine_warden(s->engine, &warden, e);
-	while (r >= 0 && pool->n < pool->size) {
+	while (r >= 0 && !b->digest.covers && pool->n < pool->size) {
 		struct box *box = NULL;
 
 		r = build_own(b, warden, &box, e);

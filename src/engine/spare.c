@@ -5,7 +5,7 @@
  *
  * A spare hangs on the session that it was made for, which is one caller and one chat, so nobody else's call can come to it. It is given out once, and only
  * to a call for which the very same sandbox would be made at that moment: the decision is made anew, everything that it names is looked up
- * anew, and walls, mounts, limits and the sockets of the host that have to be covered are compared. Nothing has run in it; what a call brings (command,
+ * anew, and walls, mounts and limits are compared; where sockets of the host have to be covered there is none. Nothing has run in it; what a call brings (command,
  * variables, secrets, the way out) comes with the call. What does not fit, or has died, is let go of.
  */
 #include "engine/engine_priv.h"
@@ -282,6 +282,8 @@ static int make(struct session *s, const struct decision *d, struct build *b, st
 
 	if (!hash_walls(d, x.walls))
 		return err_set(e, ERR_LIMIT, "out of memory");
+	if (x.digest.covers)
+		return 0; /* nobody could have it */
 	for (unsigned i = 0; i < s->spares.n; i++)
 		if (fits(&s->spares.v[i], &x.digest, x.walls))
 			return 0;
