@@ -205,7 +205,7 @@ int engine_new(const struct engine_opts *o, struct engine **ret, struct err *e)
 		return err_set(e, ERR_LIMIT, "out of memory");
 	find_library();
 	arena_init(&g->arena, ENGINE_ARENA_MAX);
-	g->warden_fd = g->clerk_fd = g->own_dir = g->own_lock = FD_NONE;
+	g->warden_fd = g->clerk_fd = g->mounts_fd = g->own_dir = g->own_lock = FD_NONE;
 	pool_init(&g->pool, o->pool);
 	r = load_config(g, o, e);
 	if (r >= 0)
@@ -239,6 +239,7 @@ struct engine *engine_free(struct engine *g)
 	(void)secrets_free(g->secrets);
 	(void)fd_close(g->warden_fd);
 	(void)fd_close(g->clerk_fd);
+	(void)fd_close(g->mounts_fd);
 	own_done(g);
 	arena_done(&g->arena);
 	free(g);

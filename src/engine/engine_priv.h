@@ -31,6 +31,8 @@ struct engine {
 	struct audit *audit;       /* NULL = not opened yet */
 	struct registry *registry; /* the same */
 	int warden_fd;             /* the same */
+	int mounts_fd;             /* tells that the host's mounts have changed; negative = not opened yet */
+	uint64_t mounts_changed;   /* how often it has */
 	int clerk_fd;              /* of sandboxes that this process has; negative = each finds its own */
 	int own_dir;               /* the same; then `self` is this process */
 	int own_lock;              /* the same */
@@ -78,6 +80,8 @@ struct spare {
 	bool layers;
 	bool stands;      /* its walls do; until then it is being made */
 	uint64_t made_ms; /* monotonic: when that began */
+	uint64_t mounted; /* of mounts_now(), before anything was looked up */
+	bool below;       /* the host had mounts below what it sees, or may have had */
 };
 struct spares {
 	struct spare v[SPARES_MAX];

@@ -13,7 +13,11 @@
 #include "backend/clerk.h"
 #include "backend/native.h"
 #include "base/clock.h"
+#include "base/fd.h"
+#include "sandbox/mountinfo.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #define WANT_MAX ((size_t)32 << 10)
@@ -111,6 +115,57 @@ bool session_wants_spare(const struct session *s)
 	return s->spares.want != NULL;
 }
 
+/* ---- the host's mounts ---- */
+
+/*
+ * Below a directory that a sandbox sees may be mounts of the host, which it has as they were when it was made. The kernel tells that any has changed
+ * since it was asked last. 0: it does not tell.
+ */
+static uint64_t mounts_now(struct engine *g)
+{
+	struct pollfd p = { .events = POLLPRI };
+	int r;
+
+	if (g->mounts_fd < 0)
+		g->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	p.fd = g->mounts_fd;
+	r = p.fd < 0 ? -1 : poll(&p, 1, 0);
+	g->mounts_changed += r > 0;
+	return r < 0 ? 0 : g->mounts_changed + 1;
+}
+
+static bool is_below(struct str point, struct str dir)
+{
+	return point.n > dir.n && str_starts(point, dir) && (dir.n == 1 || point.p[dir.n] == '/');
+}
+
+/* What cannot be read counts as yes. */
+static bool has_mounts_below(const struct profile *p)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct mount_lines lines = { 0 };
+	bool found;
+
+	arena_init(&a, (size_t)16 << 20);
+	found = mountinfo_read(&a, &lines) < 0;
+	for (size_t i = 0; !found && i < lines.n; i++) {
+		for (size_t j = 0; !found && j < p->n_mounts; j++)
+			found = p->mounts[j].source.path.n &&
+				is_below(lines.v[i].point, p->mounts[j].source.path);
+		for (size_t j = 0; !found && j < p->n_root_binds; j++)
+			found = is_below(lines.v[i].point, p->root_binds[j].path);
+	}
+	return found;
+}
+
+/* Which mount has changed is found out only for one that has had none below it since it was begun: it is as it was when that is still so. */
+static bool mounts_fit(struct spare *x, uint64_t mounted, const struct profile *p)
+{
+	if (x->mounted != mounted && mounted && x->stands && !x->below && !has_mounts_below(p))
+		x->mounted = mounted;
+	return x->mounted == mounted;
+}
+
 /* ---- letting go ---- */
 
 static struct spare remove_at(struct session *s, unsigned i)
@@ -145,6 +200,7 @@ static int look_at(struct session *s, struct spare *x, bool wait)
 		return pool_is_there(x->box) ? 1 : -1;
 	r = native_stands(x->box, wait, &ignored);
 	x->stands = r > 0;
+	x->below |= x->stands && x->mounted != mounts_now(s->engine); /* nobody knows what it got of that */
 	s->engine->counts.pool_made += x->stands;
 	return r;
 }
@@ -212,13 +268,16 @@ static bool fits(const struct spare *x, const struct digest *digest, const char 
 bool spare_take(struct session *s, const struct decision *d, const struct build *b)
 {
 	char walls[SHA256_HEX];
+	uint64_t mounted;
 
 	if (!spare_possible(s, d) || !hash_walls(d, walls))
 		return false;
+	mounted = s->spares.n ? mounts_now(s->engine) : 0;
 	for (unsigned i = 0; i < s->spares.n;) {
 		struct spare x;
 
-		if (!fits(&s->spares.v[i], &b->digest, walls)) {
+		if (!fits(&s->spares.v[i], &b->digest, walls) ||
+		    !mounts_fit(&s->spares.v[i], mounted, &b->profile)) {
 			/* Decided alike, and the host is not what it was: nobody will ever need it. Not in the way of this call. */
 			if (strcmp(s->spares.v[i].walls, walls) == 0)
 				s->spares.v[i].made_ms = 0;
@@ -274,21 +333,23 @@ int engine_has_room(struct engine *g, uint64_t more, struct err *e)
 	return r < 0 ? r : n + more <= max;
 }
 
-static int make(struct session *s, const struct decision *d, struct build *b, struct err *e)
+static int make(struct session *s, const struct decision *d, struct build *b, uint64_t mounted, struct err *e)
 {
-	struct spare x = { .digest = b->digest, .layers = b->private_dir[0] };
+	struct spare x = { .digest = b->digest, .layers = b->private_dir[0], .mounted = mounted };
 	struct err ignored = { 0 };
 	int warden, r = engine_warden(s->engine, &warden, e);
 
 	if (!hash_walls(d, x.walls))
 		return err_set(e, ERR_LIMIT, "out of memory");
-	if (x.digest.covers)
+	if (x.digest.covers || mounted == 0)
 		return 0; /* nobody could have it */
 	for (unsigned i = 0; i < s->spares.n; i++)
-		if (fits(&s->spares.v[i], &x.digest, x.walls))
+		if (fits(&s->spares.v[i], &x.digest, x.walls) &&
+		    mounts_fit(&s->spares.v[i], mounted, &b->profile))
 			return 0;
 	if (s->spares.n == SPARES_MAX)
 		(void)session_drop_spares(s, session_oldest_spare(s) + 1);
+	x.below = has_mounts_below(&b->profile);
 	/* Its copy is made once; a call whose clerk cannot be had says so itself. */
 	if (r >= 0 && s->engine->clerk_fd < 0)
 		(void)clerk_open_program(&s->engine->clerk_fd, &ignored);
@@ -314,11 +375,13 @@ int session_make_spare(struct session *s, struct err *e)
 	struct request request;
 	struct decision *d;
 	struct build *b;
+	uint64_t mounted;
 	int r;
 
 	if (!s->spares.want)
 		return 0;
 	arena_init(&a, CALL_ARENA_MAX);
+	mounted = mounts_now(s->engine);
 	d = ARENA_NEW(&a, struct decision);
 	b = ARENA_NEW(&a, struct build);
 	request = request_of(s, s->spares.want);
@@ -329,7 +392,7 @@ int session_make_spare(struct session *s, struct err *e)
 		if (r >= 0)
 			r = build_make(&in, &a, &diags, b, e);
 		if (r >= 0)
-			r = make(s, d, b, e);
+			r = make(s, d, b, mounted, e);
 	}
 	forget_want(s);
 	return r;

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -232,6 +233,29 @@ except OSError: print('kept out')" """
                     assert ask(knock) == "kept out\n"
                     time.sleep(0.2)  # as long as a spare would take
                 (space / "s").unlink()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts")
+def test_a_spare_has_the_mounts_of_the_host_that_are_there_when_the_job_comes():
+    with writers("user") as (p, ask, space):  # as root, a workspace is seen without what is mounted below it
+        (space / "d").mkdir()
+        (space / "d/below").touch()
+        beside = p.lab.home / "beside"
+        beside.mkdir()
+        p.settled()
+        for command in ["mount", "-t", "tmpfs", "none"], ["umount"]:
+            before = p.numbers()["hit"]
+            subprocess.run([*command, beside], check=True)
+            assert ask("ls d") == "below\n" and p.settled()["hit"] == before + 1, "which it does not see"
+        try:
+            before = p.numbers()["hit"]
+            subprocess.run(["mount", "-t", "tmpfs", "none", space / "d"], check=True)
+            for hits in (0, 1):
+                assert ask("ls d") == "" and p.settled()["hit"] == before + hits
+            subprocess.run(["umount", space / "d"], check=True)
+            assert [ask("ls d") for _ in range(2)] == ["below\n"] * 2
+        finally:
+            subprocess.run(["umount", "-q", space / "d"], check=False, capture_output=True)
 
 
 @pytest.mark.parametrize("user", as_users())
