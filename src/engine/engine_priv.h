@@ -42,8 +42,9 @@ struct engine {
 	char run_id[24];    /* of this engine, in the ids that it makes */
 	struct pool pool;
 	struct engine_counts counts;
-	bool config_recorded;      /* in the log, by this engine or before it */
-	bool hurry;                /* whoever frees it does not wait for the disk */
+	uint64_t reap_ms;     /* before this (monotonic) the registry is not searched for the dead again */
+	bool config_recorded; /* in the log, by this engine or before it */
+	bool hurry;           /* whoever frees it does not wait for the disk */
 	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #define WANT_MAX ((size_t)32 << 10)
+#define REAP_MS 10000u
 
 /* What of the last call's request was decided by. Its words may be secret, and are wiped. */
 struct spare_want {
@@ -323,6 +324,7 @@ static int enter(struct session *s, const struct decision *d, struct spare *x, s
 int engine_has_room(struct engine *g, uint64_t more, struct err *e)
 {
 	const uint64_t max = g->config.base.serve_max_sandboxes;
+	struct reg_reaped reaped;
 	struct registry *reg;
 	uint64_t n = 0;
 	int r = max == 0 ? 1 : engine_registry(g, &reg, e);
@@ -330,6 +332,13 @@ int engine_has_room(struct engine *g, uint64_t more, struct err *e)
 	if (max == 0 || r < 0)
 		return r;
 	r = registry_count_kept(reg, &n, e);
+	if (r >= 0 && n + more > max && clock_mono_ms() >= g->reap_ms) {
+		/* Whoever was killed has left its rows, and perhaps nobody has looked since. */
+		g->reap_ms = clock_deadline(REAP_MS);
+		r = registry_reap(reg, &reaped, e);
+		if (r >= 0)
+			r = registry_count_kept(reg, &n, e);
+	}
 	return r < 0 ? r : n + more <= max;
 }
 

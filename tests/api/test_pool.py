@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 
@@ -313,6 +314,29 @@ def test_spares_are_among_the_sandboxes_that_may_live_and_make_room_for_sessions
         p.run("file_read", {"path": "x"})
         p.run("file_read", {"path": "x"})
         assert p.numbers()["made"] == 2 and not p.spares()
+
+
+def test_spares_of_a_worker_that_was_killed_are_in_nobodys_way():
+    def rows(p):  # not with creel list, which tidies up
+        with contextlib.closing(sqlite3.connect(p.lab.state / "registry/registry.db")) as db:
+            return {key for key, in db.execute("SELECT key FROM sandboxes WHERE state = 'spare'")}
+
+    with pool(as_users()[0], {"max_sandboxes": 1}) as p:
+        before = set()
+        for _ in range(3):
+            assert p.run("file_read", {"path": "x"}).status == 200
+            before |= wait_for("another is made", lambda: rows(p) - before)
+            kill(*p.lab.workers())
+            p.c.close()
+            p.c = p.lab.connect()
+
+
+def test_a_spare_of_no_use_does_not_wait_until_its_time_is_over():
+    with pool(as_users()[0], {"pool_idle_s": 86400}) as p:  # longer than the host may be up
+        p.job("file_read", {"path": "x"})
+        shutil.move(p.lab.space(), p.lab.space().parent / "away")
+        p.run("file_read", {"path": "x"})
+        wait_for("one has ended, one is made", lambda: (now := p.numbers())["made"] == 2 and now["dropped"] == now["ready"] == 1)
 
 
 def test_a_token_that_was_revoked_takes_its_spares_along():

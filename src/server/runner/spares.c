@@ -95,7 +95,7 @@ static void look_after(struct worker *w)
 	w->spares_looked_ms = now;
 	if (w->slot->spares && callers_refresh(w->callers) > 0)
 		worker_take_tokens(w);
-	drop(w, now > idle_ms ? now - idle_ms : 0);
+	drop(w, now > idle_ms ? now - idle_ms : 1); /* 0: of no use to anybody */
 	if (w->slot->spares && engine_has_room(w->runner->engine, 0, &ignored) == 0)
 		drop(w, CLOCK_NEVER);
 }
