@@ -268,7 +268,8 @@ static int end_as_it_is(struct engine *g, struct str key, const struct reg_proc 
 		*e = (struct err){ 0 };
 		return 0;
 	}
-	if (r < 0 || memcmp(&now.supervisor, only, sizeof(*only)) != 0 || (!locked && now.state != REG_READY))
+	if (r < 0 || memcmp(&now.supervisor, only, sizeof(*only)) != 0 ||
+	    (!locked && now.state != REG_READY && now.state != REG_SPARE))
 		return r < 0 ? r : 0;
 	return kept_end_entry(g, &now, what, why, e);
 }

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from guard_lab import CODER, HELLO
-from runner_lab import as_users, make_lab, wait_for
+from runner_lab import Lab, as_users, make_lab, wait_for
 from services_lab import Services, children, running
 
 JOBS = [("file_write", {"path": "a.txt", "content": "one"}), ("file_read", {"path": "a.txt"}), ("file_read", {"path": "missing"}),
@@ -337,6 +337,32 @@ def test_a_spare_of_no_use_does_not_wait_until_its_time_is_over():
         shutil.move(p.lab.space(), p.lab.space().parent / "away")
         p.run("file_read", {"path": "x"})
         wait_for("one has ended, one is made", lambda: (now := p.numbers())["made"] == 2 and now["dropped"] == now["ready"] == 1)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a small file system")
+def test_a_full_disk_keeps_nobody_from_ending_spares():
+    p = Pool.__new__(Pool)
+    p.lab = Lab("root")
+    p.lab.state.mkdir(mode=0o711)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0711", "small", p.lab.state], check=True)
+    try:
+        p.lab.new_token("all", "*")
+        p.lab.start()
+        p.c = p.lab.connect()
+        p.run("file_read", {"path": "x"})
+        [pid] = [x["supervisor"] for x in wait_for("it is made", p.spares)]
+        with open(p.lab.state / "ballast", "wb", buffering=0) as f, contextlib.suppress(OSError):
+            while f.write(b"x" * 4096):
+                pass
+        p.lab.creel("kill", "--all", check=False)
+        wait_for("it has ended", lambda: not lives(pid), 5)
+        (p.lab.state / "ballast").unlink()
+        p.c.close()
+        assert p.lab.stop() == 0
+    finally:
+        p.lab.done()
+        subprocess.run(["umount", "-l", p.lab.state], check=True)
+        shutil.rmtree(p.lab.home, ignore_errors=True)
 
 
 def test_a_token_that_was_revoked_takes_its_spares_along():
