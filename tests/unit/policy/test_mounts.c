@@ -150,7 +150,7 @@ TEST(what_the_host_lives_on_is_shown_and_not_written_to)
 		if (a == ACCESS_NONE || a == ACCESS_PER_TOOL)
 			continue;
 		sandbox_all();
-		SAY(WS_ACCESS, ws_access, a);
+		SAY(WS_ACCESS, ws_access, (int)a);
 		SAY(WS_PATH, ws_path, STR("/usr/lib"));
 		CHECK_CODE(ask(GROUP, "exec"), a == ACCESS_RW ? CODE_BIND_BLOCKED : CODE_OK);
 		if (a == ACCESS_RW)
