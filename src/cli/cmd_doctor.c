@@ -196,7 +196,7 @@ int run_doctor(struct cli *cli, struct err *e)
 	struct err trouble = { 0 };
 	struct str refused = { 0 };
 	const struct run *r;
-	bool ok = true;
+	bool ok = true, denied;
 
 	if (!s)
 		return err_set(e, ERR_LIMIT, "out of memory");
@@ -205,10 +205,10 @@ int run_doctor(struct cli *cli, struct err *e)
 		output_diags(&r->diags, SEVERITY_ERROR, NULL);
 		return EXIT_TROUBLE;
 	}
-	if (r && r->decision && (r->decision->verdict != VERDICT_ALLOW || trouble.kind == ERR_DENIED)) {
-		/* A name that policy lets pass may lead to what it does not. */
-		refused = trouble.kind == ERR_DENIED ? arena_str(cli->arena, str_z(trouble.msg))
-						     : r->decision->message;
+	/* A name that policy lets pass may lead to what it does not. What the kernel does not permit is no word of policy. */
+	denied = trouble.kind == ERR_DENIED && trouble.sys_errno == 0;
+	if (r && r->decision && (r->decision->verdict != VERDICT_ALLOW || denied)) {
+		refused = denied ? arena_str(cli->arena, str_z(trouble.msg)) : r->decision->message;
 		trouble = (struct err){ 0 };
 		r = plain_trial(cli, r, &trouble);
 	}
