@@ -204,7 +204,7 @@ static int fill_walls(const struct decision *d, struct profile *p, struct err *e
 		"walls.optional=landlock");
 }
 
-/* Everything at its top is seen inside, so it is asked about like a workspace. */
+/* Everything at its top is seen inside, so it is asked about like a workspace. Of / host_image_root() says itself that it is none. */
 static int check_image(struct making *m, struct str resolved, struct profile *p, struct err *e)
 {
 	struct str why = { 0 };
