@@ -169,13 +169,14 @@ void ways_done(struct ways w)
 
 double way_spawn(const struct way *w)
 {
-	static char *no_env[] = { NULL };
+	/* Somebody without an account has no home directory of his own either. */
+	static char home[] = "HOME=/", *env[] = { home, NULL };
 	const char *const *argv = w->with;
 	double start = measure_now_us();
 	int status = 0;
 	pid_t pid;
 
-	if (posix_spawn(&pid, argv[0], NULL, NULL, (char *const *)(uintptr_t)argv, no_env) != 0 ||
+	if (posix_spawn(&pid, argv[0], NULL, NULL, (char *const *)(uintptr_t)argv, env) != 0 ||
 	    waitpid(pid, &status, 0) != pid || status != 0)
 		measure_fail("%s: %s", argv[0], strerror(errno));
 	return measure_now_us() - start;

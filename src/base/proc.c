@@ -91,6 +91,40 @@ static int start(const struct proc_spec *spec, int flags, struct proc_start **re
 	return 0;
 }
 
+/* To our processor, or to any other that it may use. Only a matter of time, so what fails is left as it is. */
+static void move(struct proc_start *s, pid_t pid, bool here)
+{
+	const unsigned bits = 8 * sizeof(s->home[0]);
+	unsigned long to[sizeof(s->home) / sizeof(s->home[0])];
+	unsigned cpu = 0;
+	int now = PLACE_FREE;
+
+	if (s->home_bytes <= 0 || syscall(SYS_getcpu, &cpu, NULL, NULL) < 0 || cpu >= 8 * sizeof(to))
+		return;
+	for (unsigned i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
+		unsigned long ours = i == cpu / bits ? 1ul << cpu % bits : 0;
+
+		to[i] = here ? s->home[i] & ours : s->home[i] & ~ours;
+	}
+	if (!__atomic_compare_exchange_n(&s->place, &now, PLACE_MOVING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	/* Refused where there is no other. */
+	s->moved |= syscall(SYS_sched_setaffinity, pid, s->home_bytes, to) == 0;
+	__atomic_store_n(&s->place, PLACE_FREE, __ATOMIC_RELEASE);
+	(void)syscall(SYS_futex, &s->place, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/*
+ * The kernel may leave a new child waiting for us on our processor, with another one idle: what was to be done beside us would be done
+ * after us.
+ */
+static void move_elsewhere(struct proc_start *s, pid_t pid)
+{
+	s->home_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(s->home), s->home);
+	move(s, pid, false);
+}
+
 /* Until the child has left our memory. One that was killed before it could ask to be waited for has left it, too. */
 static void wait_until_left(struct proc_start *s, int pidfd)
 {
@@ -111,6 +145,9 @@ int proc_begun(struct proc_start **start, struct proc *p)
 
 	if (!s)
 		return 0;
+	/* There is somebody else where it was sent to; we are about to sleep. */
+	if (!__atomic_load_n(&s->started, __ATOMIC_ACQUIRE))
+		move(s, p->pid, true);
 	wait_until_left(s, p->pidfd);
 	error = s->error;
 	forget(s);
@@ -124,7 +161,11 @@ int proc_begun(struct proc_start **start, struct proc *p)
 
 int proc_begin(const struct proc_spec *spec, struct proc_start **ret_start, struct proc *ret)
 {
-	return start(spec, 0, ret_start, ret);
+	int r = start(spec, 0, ret_start, ret);
+
+	if (r >= 0)
+		move_elsewhere(*ret_start, ret->pid);
+	return r;
 }
 
 int proc_spawn(const struct proc_spec *spec, struct proc *ret)

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /* The sanitizer keeps what it knows of a stack in memory that belongs to the parent's thread. */
 #define ALONE __attribute__((no_sanitize("address")))
@@ -114,6 +117,22 @@ static ALONE long prepare(const struct proc_start *s)
 	return r < 0 ? r : place_fds(spec);
 }
 
+/* The program that we execute may run wherever we might before the parent moved us. */
+static ALONE void go_home(struct proc_start *s)
+{
+	const struct timespec a_while = { .tv_nsec = 10000000 };
+	int now = PLACE_FREE;
+
+	while (!__atomic_compare_exchange_n(&s->place, &now, PLACE_HOME, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE) &&
+	       call(SYS_getppid, 0, 0, 0, 0, 0) == s->parent) {
+		(void)call(SYS_futex, (long)&s->place, FUTEX_WAIT, now, (long)&a_while, 0);
+		now = PLACE_FREE;
+	}
+	if (s->moved)
+		(void)call(SYS_sched_setaffinity, 0, s->home_bytes, (long)s->home, 0, 0);
+}
+
 static ALONE void write_pid(char *out)
 {
 	long pid = call(SYS_getpid, 0, 0, 0, 0, 0);
@@ -134,10 +153,12 @@ ALONE int proc_child(void *start)
 	char *const *envp = spec->envp ? spec->envp : empty;
 	long r;
 
+	__atomic_store_n(&s->started, 1, __ATOMIC_RELEASE);
 	(void)call(SYS_set_tid_address, (long)&s->busy, 0, 0, 0, 0); /* cleared when we leave this memory */
 	r = prepare(s);
 	if (spec->pid_text)
 		write_pid(spec->pid_text);
+	go_home(s);
 	if (r >= 0 && spec->path)
 		r = call(SYS_execve, (long)spec->path, (long)spec->argv, (long)envp, 0, 0);
 	else if (r >= 0)

@@ -11,9 +11,21 @@
 struct proc_start {
 	struct proc_spec spec;
 	pid_t parent;
-	int busy;  /* 1; the kernel makes it 0 when the child has left our memory */
-	int error; /* written by the child */
+	int busy;    /* 1; the kernel makes it 0 when the child has left our memory */
+	int error;   /* written by the child */
+	int place;   /* PLACE_… */
+	int started; /* 1: it has had a processor */
+	bool moved;
+	long home_bytes;
+	unsigned long home[16]; /* the processors that it may use */
 } __attribute__((aligned(16)));
+
+/* Who may say where the child runs. */
+enum {
+	PLACE_FREE,   /* the parent, if it likes */
+	PLACE_MOVING, /* the parent does at this moment */
+	PLACE_HOME    /* nobody any more: it is about to execute its program */
+};
 
 /* For clone(2); does not return. */
 int proc_child(void *start);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -139,6 +140,35 @@ TEST(proc_that_is_being_executed_leaves_errno_alone)
 			assert_int_equal(errno, EBADF);
 		}
 		assert_int_equal(proc_begun(&start, &p), -ENOENT);
+	}
+}
+
+/* It is moved to another processor at its birth, and back if nobody has begun it there; its program must not notice. */
+TEST(proc_begun_may_run_where_its_parent_may)
+{
+	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "60" }, NULL };
+	struct proc_spec spec = { .path = "/bin/sleep", .argv = argv };
+	cpu_set_t home, one, its;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(home), &home), 0);
+	for (int i = 0; i < 60; i++) {
+		_cleanup_proc_ struct proc p = PROC_NONE;
+		struct proc_start *start = NULL;
+		const cpu_set_t *want = &home;
+
+		if (i % 3 == 2) { /* held to one itself */
+			CPU_ZERO(&one);
+			CPU_SET((size_t)sched_getcpu(), &one);
+			assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+			want = &one;
+		}
+		assert_int_equal(proc_begin(&spec, &start, &p), 0);
+		if (i % 3 == 1)
+			assert_int_equal(usleep(2000), 0); /* it is done before we wait */
+		assert_int_equal(proc_begun(&start, &p), 0);
+		assert_int_equal(sched_getaffinity(p.pid, sizeof(its), &its), 0);
+		assert_true(CPU_EQUAL(&its, want));
+		assert_int_equal(sched_setaffinity(0, sizeof(home), &home), 0);
 	}
 }
 
