@@ -405,6 +405,8 @@ static int start(struct native *n, const struct native_spec *spec, struct err *e
 	_cleanup_close_ int own = FD_NONE;
 	int warden = spec->warden_fd, r = 0;
 
+	if (spec->early)
+		return warm_resume(spec->early, spec->plan, &n->cgroup, &n->warm, e);
 	if (warden <= 0) {
 		r = sandbox_open_warden(&own, e);
 		warden = own;

@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
 
 struct native_spec {
 	struct str plan; /* as the warden takes it, of a profile that serves */
@@ -16,7 +17,9 @@ struct native_spec {
 		cgroup; /* the box's from now on, also when it fails: *cgroup is CGROUP_EMPTY afterwards; NULL = none */
 	struct str workdir; /* inside: where a call without cwd starts, and relative paths of files */
 	int warden_fd;      /* borrowed; 0 or negative = found as always */
-	int clerk_fd;       /* made by clerk_open_program(); borrowed until close; the same */
+	struct sandbox *
+		early; /* begun for it, without streams, and its from now on: SANDBOX_NONE afterwards; NULL = none */
+	int clerk_fd; /* made by clerk_open_program(); borrowed until close; the same */
 };
 
 /* Waits until the walls stand. An error names the wall that does not. */

@@ -146,7 +146,7 @@ int proc_begun(struct proc_start **start, struct proc *p)
 	if (!s)
 		return 0;
 	/* There is somebody else where it was sent to; we are about to sleep. */
-	if (!__atomic_load_n(&s->started, __ATOMIC_ACQUIRE))
+	if (s->moved && !__atomic_load_n(&s->started, __ATOMIC_ACQUIRE))
 		move(s, p->pid, true);
 	wait_until_left(s, p->pidfd);
 	error = s->error;
@@ -163,7 +163,7 @@ int proc_begin(const struct proc_spec *spec, struct proc_start **ret_start, stru
 {
 	int r = start(spec, 0, ret_start, ret);
 
-	if (r >= 0)
+	if (r >= 0 && spec->beside)
 		move_elsewhere(*ret_start, ret->pid);
 	return r;
 }

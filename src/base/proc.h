@@ -25,6 +25,7 @@ struct proc_spec {
 	const char *cwd;      /* NULL = ours */
 	bool new_session;     /* setsid(2): its own group, no terminal */
 	bool die_with_parent; /* SIGKILL when the thread that started it ends */
+	bool beside; /* proc_begin(): we have much to do meanwhile, so it begins on another processor */
 	char *pid_text; /* PROC_PID_TEXT bytes in argv or envp: the child writes its number there, for LISTEN_PID */
 };
 #define PROC_PID_TEXT 12 /* with NUL */

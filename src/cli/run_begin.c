@@ -70,7 +70,8 @@ void run_begin(struct run *r)
 	    sandbox_open_warden(&warden, &ignored) < 0)
 		return;
 	r->waits = may_have_group(r->cli);
-	r->begun = sandbox_spawn(warden, &io, r->waits, &r->box, &ignored) >= 0;
+	r->begun = sandbox_spawn(warden, &io, SPAWN_BESIDE | (r->waits ? SPAWN_WAITS : 0), &r->box,
+				 &ignored) >= 0;
 }
 
 void run_abandon(struct run *r)

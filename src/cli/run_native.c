@@ -389,12 +389,12 @@ static void init_plan(struct run *r, struct buf *plan)
 		buf_init(plan, PLAN_MAX);
 }
 
-static int spawn(struct run *r, const struct sandbox_stdio *io, bool waits, struct err *e)
+static int spawn(struct run *r, const struct sandbox_stdio *io, struct err *e)
 {
 	_cleanup_close_ int warden = FD_NONE;
 	int rc = sandbox_open_warden(&warden, e);
 
-	return rc < 0 ? rc : sandbox_spawn(warden, io, waits, &r->box, e);
+	return rc < 0 ? rc : sandbox_spawn(warden, io, SPAWN_WAITS, &r->box, e);
 }
 
 /* The warden is there already, and is told of each before it is made: it removes them if we are killed. */
@@ -420,7 +420,7 @@ static int start(struct run *r, struct err *e)
 	if (r->begun && ((r->limits.must && !r->waits) || r->relay || own))
 		run_abandon(r);
 	if (rc >= 0 && !r->begun) {
-		rc = spawn(r, &io, true, e);
+		rc = spawn(r, &io, e);
 		if (rc >= 0)
 			rc = make_groups(r, e);
 	}

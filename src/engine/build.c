@@ -146,6 +146,33 @@ void build_signature(const struct decision *d, struct buf *out)
 
 /* ---- starting ---- */
 
+/* Of v1, there are groups for limits that somebody named; they are entered, not born in. */
+static bool may_have_group(const struct build_input *in)
+{
+	const struct settings *s = &in->decision->eff;
+
+	return in->parent.n || s->has[OPT_MEMORY] || s->has[OPT_PIDS] || s->has[OPT_CPUS] ||
+	       cgroup_v2_possible();
+}
+
+void build_early(const struct build_input *in, int warden_fd, struct sandbox *ret)
+{
+	const struct sandbox_stdio none = { FD_NONE, FD_NONE, FD_NONE };
+	struct err ignored = { 0 };
+
+	if (sandbox_spawn(warden_fd, &none, SPAWN_BESIDE | (may_have_group(in) ? SPAWN_WAITS : 0), ret,
+			  &ignored) < 0)
+		*ret = SANDBOX_NONE;
+}
+
+/* One that has made its namespaces outside of any group cannot be moved into one any more. */
+static struct sandbox *early_for(const struct build *b, const struct cgroup *cgroup)
+{
+	struct sandbox *s = b->early;
+
+	return s && s->warden.pid > 0 && (s->waits || cgroup->version == CGROUP_NONE) ? s : NULL;
+}
+
 static int make_plan(struct build *b, struct cgroup *cgroup, struct buf *plan, struct err *e)
 {
 	int r = limits_hold(b->in.decision, &b->limits, b->in.parent, cgroup, e);
@@ -188,6 +215,7 @@ static int own(struct build *b, int warden_fd, bool wait, struct box **ret, stru
 	if (r < 0)
 		return r;
 	spec.plan = buf_str(&plan);
+	spec.early = early_for(b, &cgroup);
 	return explain_busy(b, wait ? native_open(&spec, ret, e) : native_begin(&spec, ret, e), e);
 }
 

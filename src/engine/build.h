@@ -10,6 +10,7 @@
 #include "model/decision.h"
 #include "model/diag.h"
 #include "prepare/prepare.h"
+#include "sandbox/sandbox.h"
 
 struct build_input {
 	const struct decision *decision;
@@ -26,6 +27,7 @@ struct build {
 	struct profile profile;
 	struct digest digest;
 	struct cgroup_limits limits;
+	struct sandbox *early; /* begun while this was made, and taken by build_own(); NULL = none */
 	int clerk_fd; /* borrowed for as long as a box of this process lives; 0 or negative = found as always */
 	char private_dir[4096]; /* empty = it has no layers */
 };
@@ -39,6 +41,12 @@ void build_name(struct str key, char out[static BUILD_NAME_MAX]);
 
 /* layers.c: beside the private layers `id` in `dir`, whose they are and that they are used now. */
 void layers_note(int dir, const char *id, struct str key);
+
+/*
+ * A warden that is begun as soon as it is decided that there will be a sandbox: it makes namespaces while the rest is looked up, and runs nothing before it has
+ * a plan. What cannot be begun is left alone: whoever asks for the sandbox will hear why. *ret stays where it is; sandbox_done() lets go of it.
+ */
+void build_early(const struct build_input *in, int warden_fd, struct sandbox *ret);
 
 /* Everything but starting it. Warnings about the host go to `diags`. */
 int build_make(const struct build_input *in, struct arena *a, struct diags *diags, struct build *ret,

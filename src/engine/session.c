@@ -313,6 +313,17 @@ struct build_input session_build_input(const struct session *s, const struct dec
 				     .passing = d->place.scope == SCOPE_JOB };
 }
 
+/* Not when one may be ready: which one fits is known only when the rest is. */
+static void begin_early(struct session *s, const struct build_input *in, struct sandbox *ret)
+{
+	struct err ignored = { 0 };
+	int warden;
+
+	if ((s->own || in->passing) && !s->engine->pool.n && !s->spares.n &&
+	    engine_warden(s->engine, &warden, &ignored) >= 0)
+		build_early(in, warden, ret);
+}
+
 /* Who only looks after processes of a session that has none needs no sandbox for that. */
 static bool needs_none(struct session *s, const struct decision *d, struct arena *a)
 {
@@ -326,6 +337,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 {
 	_cleanup_buf_ struct buf want = { 0 };
 	const struct build_input in = session_build_input(s, d);
+	_cleanup_sandbox_ struct sandbox early = SANDBOX_NONE;
 	struct diags diags = { .arena = a };
 	char room[2048];
 	struct build *b;
@@ -355,9 +367,11 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	if (d->place.place == PLACE_HOST) {
 		r = host_open(session_host_dir(s, d), &s->box, e);
 	} else {
+		begin_early(s, &in, &early);
 		r = session_make_place(d, e);
 		if (r >= 0)
 			r = build_make(&in, a, &diags, b, e);
+		b->early = &early;
 		if (r >= 0)
 			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;

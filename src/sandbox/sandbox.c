@@ -158,18 +158,21 @@ static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
 	return 0;
 }
 
-static int begin_warden(int warden_fd, const struct sandbox_stdio *io, bool waits, const struct ends *theirs,
-			struct sandbox *s)
+static int begin_warden(int warden_fd, const struct sandbox_stdio *io, unsigned how,
+			const struct ends *theirs, struct sandbox *s)
 {
 	static char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY;
 	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go };
-	const struct proc_spec spec = {
-		.exec_fd = warden_fd, .argv = s->argv, .fds = s->fds, .n_fds = sizeof(fds) / sizeof(fds[0])
-	};
+	const struct proc_spec spec = { .exec_fd = warden_fd,
+					.argv = s->argv,
+					.fds = s->fds,
+					.n_fds = sizeof(fds) / sizeof(fds[0]),
+					.beside = how & SPAWN_BESIDE };
 
 	memcpy(s->fds, fds, sizeof(fds));
 	s->argv[0] = name;
-	s->argv[1] = waits ? wait : early;
+	s->argv[1] = how & SPAWN_WAITS ? wait : early;
+	s->waits = how & SPAWN_WAITS;
 	s->argv[2] = NULL;
 	return proc_begin(&spec, &s->begun, &s->warden);
 }
@@ -181,7 +184,7 @@ static int told(int r, struct err *e)
 	return r < 0 ? err_sys(e, -r, "start creel-warden") : r;
 }
 
-int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, unsigned how, struct sandbox *ret,
 		  struct err *e)
 {
 	_cleanup_(ends_done) struct ends theirs = { FD_NONE, FD_NONE };
@@ -190,7 +193,7 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, str
 	*ret = SANDBOX_NONE;
 	r = make_channels(ret, &theirs, e);
 	if (r >= 0)
-		r = told(begin_warden(warden_fd, io, waits, &theirs, ret), e);
+		r = told(begin_warden(warden_fd, io, how, &theirs, ret), e);
 	if (r < 0)
 		sandbox_done(ret);
 	return r;
@@ -247,17 +250,26 @@ int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, 
 	return 0;
 }
 
+int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
+{
+	int r = 0;
+
+	if (cgroup->version != CGROUP_NONE && !s->waits)
+		return err_set(e, ERR_BUG, "a sandbox that was begun without a cgroup can have none");
+	for (int i = 0; i < 3 && r >= 0; i++)
+		if (cgroup->dir[i][0]) {
+			r = sandbox_tell_group(s, cgroup->version, cgroup->dir[i]);
+			r = r < 0 ? err_sys(e, -r, "tell the warden of its cgroup") : 0;
+		}
+	return r < 0 ? r : sandbox_go(s, plan, cgroup, e);
+}
+
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e)
 {
-	int r = sandbox_spawn(warden_fd, io, cgroup->version != CGROUP_NONE, ret, e);
+	int r = sandbox_spawn(warden_fd, io, cgroup->version == CGROUP_NONE ? 0 : SPAWN_WAITS, ret, e);
 
-	for (int i = 0; i < 3 && r >= 0; i++)
-		if (cgroup->dir[i][0]) {
-			r = sandbox_tell_group(ret, cgroup->version, cgroup->dir[i]);
-			r = r < 0 ? err_sys(e, -r, "tell the warden of its cgroup") : 0;
-		}
-	return r < 0 ? r : sandbox_go(ret, plan, cgroup, e);
+	return r < 0 ? r : sandbox_resume(ret, plan, cgroup, e);
 }
 
 int sandbox_next(struct sandbox *s, struct warden_report *ret, int *ret_fd, struct err *e)

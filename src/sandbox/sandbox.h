@@ -24,7 +24,8 @@ struct sandbox {
 	int plan, go; /* until it has its plan */
 	/* Until then the warden may still be on its way to execve(), and read these: a sandbox stays where it is. */
 	struct proc_start *begun;
-	bool born; /* it was told which group pid 1 is born in */
+	bool waits,
+		born; /* it makes nothing before it has a plan; it was told which group pid 1 is born in */
 	int fds[6];
 	char *argv[3];
 };
@@ -47,11 +48,13 @@ int sandbox_open_program(const char *room, const char *name, int *ret_fd, struct
 /* The sealed copy of a program that is open already. */
 int sandbox_seal_program(int file, const char *name, int *ret_fd, struct err *e);
 
-/*
- * Begins the warden, which makes the namespaces and waits for its plan, while we go on; *ret stays where it is until sandbox_go(). `waits`: it makes nothing yet, because there will be a cgroup
- * that it is born in, or has to be moved into first.
- */
-int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, bool waits, struct sandbox *ret,
+enum sandbox_spawning {
+	SPAWN_WAITS =
+		1, /* it makes nothing yet: there will be a cgroup that it is born in, or has to be moved into first */
+	SPAWN_BESIDE = 2 /* its plan is not there for a while */
+};
+/* Begins the warden, which makes the namespaces and waits for its plan, while we go on; *ret stays where it is until sandbox_go(). */
+int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, unsigned how, struct sandbox *ret,
 		  struct err *e);
 /* To one that waits: this group is about to be made. It removes it when we are killed. For struct cgroup_heir. */
 int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir);
@@ -59,7 +62,9 @@ int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *d
 int sandbox_tell_birth(struct sandbox *s, const struct cgroup *cgroup, struct err *e);
 /* Gives it the plan: it starts, or could not be executed. With a cgroup only one that waits, and has been told of it. */
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
-/* All of it, with a cgroup that is there already. */
+/* The same with a cgroup that is there already; one that does not wait can have none. */
+int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
+/* All of it. */
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,
 		  struct sandbox *ret, struct err *e);
 /* The next thing the warden says; 0 when it has gone, 1 when *ret (and *ret_fd, or FD_NONE) is filled. Blocks. */

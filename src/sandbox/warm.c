@@ -26,6 +26,21 @@ int warm_start(int warden_fd, struct str plan, const struct cgroup *cgroup, stru
 	return r;
 }
 
+int warm_resume(struct sandbox *box, struct str plan, const struct cgroup *cgroup, struct warm *ret,
+		struct err *e)
+{
+	int r = sandbox_resume(box, plan, cgroup, e);
+
+	*ret = WARM_NONE;
+	if (r < 0) {
+		sandbox_done(box);
+	} else {
+		ret->box = *box;
+	}
+	*box = SANDBOX_NONE;
+	return r;
+}
+
 int warm_fd(const struct warm *w)
 {
 	return w->box.control;

@@ -51,6 +51,9 @@ struct warm_event {
 
 /* Starts the warden with a plan whose profile serves; MSG_READY comes when its walls stand. */
 int warm_start(int warden_fd, struct str plan, const struct cgroup *cgroup, struct warm *ret, struct err *e);
+/* The same with one that was begun by sandbox_spawn(), without streams; *box is SANDBOX_NONE afterwards, also when it fails. */
+int warm_resume(struct sandbox *box, struct str plan, const struct cgroup *cgroup, struct warm *ret,
+		struct err *e);
 /* Waits for MSG_READY. */
 int warm_ready(struct warm *w, struct err *e);
 /* The same; -EAGAIN when it has not come yet (only without `wait`). */

@@ -105,6 +105,28 @@ BOTH_WAYS(bad_arguments_are_errors_and_nothing_runs)
 	(void)creel_close(s);
 }
 
+/* Its warden has begun by then. */
+WITH_LAB(a_sandbox_that_cannot_be_made_leaves_no_process, CREEL_OWN)
+{
+	static const struct {
+		const char *image, *memory, *held;
+	} bad[] = { { "/nonexistent/root", NULL, "/nonexistent/root" },
+		    { NULL, "1", "memory" } }; /* no group can hold it, or nobody may make one */
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct creel_session_options o = CREEL_SESSION_INIT;
+		struct creel_session *s;
+
+		o.image = bad[i].image;
+		o.memory = bad[i].memory;
+		s = open_with(l, "agent:a:one", &o);
+		MUST_HOLD(call(l, s, "exec", "{\"command\":\"touch ran\"}", CREEL_CALL_ERROR), bad[i].held);
+		MUST(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+		(void)creel_close(s);
+	}
+	MUST(access("ran", F_OK) < 0);
+}
+
 WITH_LAB(tools_of_the_gateway_are_decided_about_and_never_run, CREEL_OWN)
 {
 	struct creel_session_options o = CREEL_SESSION_INIT;

@@ -147,7 +147,7 @@ TEST(proc_that_is_being_executed_leaves_errno_alone)
 TEST(proc_begun_may_run_where_its_parent_may)
 {
 	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "60" }, NULL };
-	struct proc_spec spec = { .path = "/bin/sleep", .argv = argv };
+	struct proc_spec spec = { .path = "/bin/sleep", .argv = argv, .beside = true };
 	cpu_set_t home, one, its;
 
 	assert_int_equal(sched_getaffinity(0, sizeof(home), &home), 0);
