@@ -19,6 +19,40 @@ struct limit {
 	uint64_t soft, hard;
 };
 
+static long number_of(const char *name)
+{
+	long n = 0;
+
+	for (; *name; name++) {
+		if (*name < '0' || *name > '9' || n > 100000000)
+			return 0;
+		n = n * 10 + (*name - '0');
+	}
+	return n;
+}
+
+SPARSE(0) static char room[8192] __attribute__((aligned(4096))); /* for names in /proc */
+
+/*
+ * Before the processes, /proc has some sixty names that are always the same, and reading those takes longer than all the rest. Where
+ * they end is a position that stays: of the processes it is made of their numbers.
+ */
+static long find_processes(int proc)
+{
+	long n, from = 0;
+
+	while ((n = SYS3(getdents64, proc, room, sizeof(room))) > 0)
+		for (long at = 0; at < n;) {
+			const struct dir_entry *e = (const void *)(room + at);
+
+			if (number_of(e->name) > 0)
+				return from;
+			from = e->offset;
+			at += e->size;
+		}
+	return 0;
+}
+
 long mark_open(struct warden *w)
 {
 	struct limit high = { 0 };
@@ -26,6 +60,8 @@ long mark_open(struct warden *w)
 	long r = fd < 0 ? fd : SYS4(prlimit64, 0, MARK_HIGH, 0, &high);
 
 	w->proc_fd = (int)fd;
+	w->proc_from = fd < 0 ? 0 : find_processes((int)fd);
+	pages_forget(room, sizeof(room));
 	w->mark_top = high.hard;
 	return r;
 }
@@ -68,26 +104,13 @@ static bool signal_one(const struct warden *w, long pid, mark_wanted *wanted, in
 	return r >= 0;
 }
 
-static long number_of(const char *name)
-{
-	long n = 0;
-
-	for (; *name; name++) {
-		if (*name < '0' || *name > '9' || n > 100000000)
-			return 0;
-		n = n * 10 + (*name - '0');
-	}
-	return n;
-}
-
 /* In the order of their numbers: a child that is born while we look has a higher one, until numbers begin anew. */
 uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig)
 {
-	SPARSE(0) static char room[8192] __attribute__((aligned(8)));
 	uint32_t found = 0;
 	long n;
 
-	if (SYS3(lseek, w->proc_fd, 0, 0) < 0)
+	if (SYS3(lseek, w->proc_fd, w->proc_from, 0) < 0)
 		return 0;
 	while ((n = SYS3(getdents64, w->proc_fd, room, sizeof(room))) > 0)
 		for (long at = 0; at < n;) {

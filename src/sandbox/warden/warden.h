@@ -80,6 +80,7 @@ struct warden {
 	struct group_records groups;       /* records of cgroups to remove when creel cannot any more */
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
 	int proc_fd;                       /* serving: /proc, for mark.c */
+	long proc_from;                    /* and where its processes begin */
 	uint64_t mark_top;                 /* and the highest that the second mark can be */
 	struct plan_header kept;           /* what is left of the plan */
 	struct warden_report report;
