@@ -110,17 +110,49 @@ static bool shares_files(pid_t parent)
 }
 
 /* Of the warden's children the first counts: it makes others that only map users. Of pid 1's the payload. */
-static void born(pid_t parent)
+static void count_in(pid_t parent, pid_t child)
 {
 	int at = generation(parent);
-	unsigned long child = 0;
 
 	if ((at == 1 && lines > 2) || (at == 2 && shares_files(parent)))
 		return;
-	if (at < 0 || at + 1 == GENERATIONS || ptrace(PTRACE_GETEVENTMSG, parent, NULL, &child) < 0)
+	if (at < 0 || at + 1 == GENERATIONS)
 		return;
-	line[at + 1] = (pid_t)child;
+	line[at + 1] = child;
 	lines = at + 2;
+}
+
+/*
+ * A child may be heard of before its parent says that there is one: it waits until then, or its first calls would not be counted. Each is heard
+ * of twice, in either order.
+ */
+static pid_t heard[64];
+
+static bool heard_before(pid_t child)
+{
+	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
+		if (heard[i] == child) {
+			heard[i] = 0;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
+		if (heard[i] == 0) {
+			heard[i] = child;
+			return false;
+		}
+	(void)fprintf(stderr, "too many processes at once\n");
+	exit(99);
+}
+
+static void born(pid_t parent)
+{
+	unsigned long child = 0;
+
+	if (ptrace(PTRACE_GETEVENTMSG, parent, NULL, &child) < 0)
+		return;
+	count_in(parent, (pid_t)child);
+	if (heard_before((pid_t)child))
+		(void)ptrace(PTRACE_SYSCALL, (pid_t)child, NULL, 0);
 }
 
 static void shoot(pid_t at)
@@ -146,6 +178,8 @@ static bool stopped(pid_t pid, int status)
 		}
 		sig = 0;
 	} else if (status >> 16) {
+		if (status >> 16 == PTRACE_EVENT_STOP && sig == SIGTRAP && who != 0 && !heard_before(pid))
+			return false;
 		if (status >> 16 != PTRACE_EVENT_EXEC && status >> 16 != PTRACE_EVENT_STOP)
 			born(pid);
 		sig = 0;
