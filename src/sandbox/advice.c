@@ -210,6 +210,9 @@ static struct advice advice_for(const struct warden_report *m)
 	if (str_starts(what, STR("create namespaces")) ||
 	    (str_starts(what, STR("map the user")) && is_apparmor(m->err)))
 		return advice_userns(m->err);
+	/* Whatever else it was: outside of a container nobody may do less in namespaces of his own. */
+	if (m->err == EPERM && strcmp(m->what, "exec") != 0 && advice_container())
+		return around_us("the container's filter, or what it does not let us do, refuses it", "");
 	return (struct advice){ 0 };
 }
 

@@ -234,7 +234,7 @@ static void v1_make(const struct cgroup_host *h, const struct cgroup_limits *l, 
 const char *cgroup_fix(void)
 {
 	if (advice_container())
-		return "limits of the container itself (docker run --memory 1g --pids-limit 512 --cpus 2), and -e walls.optional=limits";
+		return "limits of the container itself (docker or podman run --memory 1g --pids-limit 512 --cpus 2; resources of a pod), and -e walls.optional=limits";
 	return geteuid() == 0
 		       ? "--cgroup-parent DIR, a cgroup v2 directory that can be written to and has no processes"
 		       : "systemd-run --user --scope -p Delegate=yes creel …, or run as root";

@@ -115,6 +115,32 @@ static int set_cwd(struct tool_ctx *x, struct str said, struct str *ret, struct 
 	return 0;
 }
 
+/*
+ * Programs that every shell has in itself, and that say other things than those on the disk, which a small image may not even have. The words are run
+ * as they were decided about, by the shell: it reads nothing of them.
+ */
+static int words_by_shell(struct tool_ctx *x, struct strs *argv, struct err *e)
+{
+	static const char *const own[] = { "[", "echo", "false", "kill", "printf", "pwd", "test", "true" };
+	static const char *const by[] = { "sh", "-c", "\"$@\"", "sh" };
+	const size_t n_by = sizeof(by) / sizeof(by[0]);
+	struct str *all;
+	size_t i = 0;
+
+	while (i < sizeof(own) / sizeof(own[0]) && !str_eq(argv->v[0], str_z(own[i])))
+		i++;
+	if (i == sizeof(own) / sizeof(own[0]))
+		return 0;
+	all = ARENA_ARRAY(x->arena, struct str, argv->n + n_by);
+	if (!all)
+		return err_set(e, ERR_LIMIT, "out of memory");
+	for (i = 0; i < n_by; i++)
+		all[i] = str_z(by[i]);
+	memcpy(all + n_by, argv->v, argv->n * sizeof(argv->v[0]));
+	*argv = (struct strs){ .v = all, .n = argv->n + n_by };
+	return 0;
+}
+
 int program_call(struct tool_ctx *x, const struct program *q, struct box_call *ret, struct err *e)
 {
 	const struct tool_programs *p = x->programs;
@@ -134,7 +160,9 @@ int program_call(struct tool_ctx *x, const struct program *q, struct box_call *r
 				  .deadline_ms = p->timeout_ms,
 				  .grace_ms = p->grace_ms,
 				  .umask = 022 };
-	r = add_env(x, q->env, &ret->env, e);
+	r = q->typed ? words_by_shell(x, &ret->argv, e) : 0;
+	if (r >= 0)
+		r = add_env(x, q->env, &ret->env, e);
 	return r < 0 ? r : set_cwd(x, q->cwd, &ret->cwd, e);
 }
 

@@ -105,6 +105,20 @@ BOTH_WAYS(bad_arguments_are_errors_and_nothing_runs)
 	(void)creel_close(s);
 }
 
+/* As `sh -c` would: its own echo, not that of the disk. Words that were given as words are a program's. */
+BOTH_WAYS(a_text_has_the_programs_of_the_shell_itself)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+
+	MUST_SAY(sh(l, s, "echo 'a\\\\tb' -e"), "a\tb -e\n");
+	MUST_HOLD(call(l, s, "exec", "{\"command\":[\"echo\",\"-n\",\"a\\\\tb\"]}", CREEL_CALL_OK),
+		  "\"stdout\":\"a\\\\tb\"");
+	MUST_SAY(sh(l, s, "printf '%s|' 'a b' '$HOME' ';'"), "a b|$HOME|;|");
+	MUST_SAY(sh(l, s, "cd /usr && pwd"), "/usr\n");
+	MUST_HOLD(call(l, s, "exec", "{\"command\":\"test -f /nothing\"}", CREEL_CALL_FAILED), "\"exit\":1");
+	(void)creel_close(s);
+}
+
 /* Its warden has begun by then. */
 WITH_LAB(a_sandbox_that_cannot_be_made_leaves_no_process, CREEL_OWN)
 {

@@ -148,6 +148,20 @@ def test_o04_a_call_in_a_container_is_refused_in_the_same_words(docker, name):
         assert same_words(does.stderr.partition(": ")[2].strip(), called.stderr), (called, does)
 
 
+@pytest.mark.parametrize("call", ["sethostname", "pivot_root"])
+def test_o04_what_a_filter_of_its_own_refuses_has_the_containers_fix(docker, tmp_path, call):
+    """As Podman's: namespaces can be made in there, and not everything can be done in them."""
+    rules = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": [call], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}
+    (tmp_path / "filter.json").write_text(json.dumps(rules))
+    options = [*privileged(), *STATE, *WORK, "--security-opt", f"seccomp={tmp_path}/filter.json"]
+    options = [o for n, o in enumerate(options) if o != FILTER[1] and options[n + 1:n + 2] != [FILTER[1]]]
+    does = inside(docker, options, "run", "--state-dir", "/state/creel", "--", "true")
+    said = inside(docker, options, "doctor", "--json", "--state-dir", "/state/creel")
+    found = {f["name"]: f for f in json.loads(said.stdout)["findings"]}
+    assert does.returncode == said.returncode == 125 and found["sandbox"]["state"] == "fail", (does, found)
+    assert "fix: docker run " in does.stderr and "seccomp=unconfined" in found["sandbox"]["fix"], (does, found["sandbox"])
+
+
 def test_o04_in_kubernetes_the_fix_is_what_a_pod_says(docker):
     said = inside(docker, [*USER, "-e", "KUBERNETES_SERVICE_HOST=10.0.0.1"], "doctor", "--json", "--state-dir", "/tmp/creel")
     about = {f["name"]: f for f in json.loads(said.stdout)["findings"]}
