@@ -3,6 +3,7 @@
 
 #include "measure.h"
 
+#include "base/root.h"
 #include "config/config.h"
 #include "policy/policy.h"
 #include "sandbox/plan.h"
@@ -73,9 +74,12 @@ static void ask_policy(struct engine *g, struct str workspace, struct strs argv)
 
 static void make_plan(struct engine *g, struct strs argv)
 {
-	struct profile_input in = {
-		.decision = &g->decision, .argv = argv, .uid = getuid(), .gid = getgid(), .allowed = allow
-	};
+	struct profile_input in = { .decision = &g->decision,
+				    .argv = argv,
+				    .uid = getuid(),
+				    .gid = getgid(),
+				    .root = root_of_host(),
+				    .allowed = allow };
 	struct engine_box probe;
 	struct err e = { 0 };
 

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/parse.h"
 #include "base/port.h"
+#include "base/root.h"
 #include "sandbox/advice.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
@@ -141,6 +142,7 @@ static int make_profile(struct run *r, struct err *e)
 	struct profile_input in = { .decision = r->decision,
 				    .argv = r->decision->tool.argv,
 				    .uid = getuid(),
+				    .root = root_of_host(),
 				    .gid = getgid(),
 				    .allowed = source_allowed,
 				    .ctx = &rules };

@@ -5,6 +5,7 @@
 #include "backend/native.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/root.h"
 #include "sandbox/plan.h"
 #include "sandbox/profile.h"
 
@@ -61,6 +62,7 @@ int build_make(const struct build_input *in, struct arena *a, struct diags *diag
 				   .serve = true,
 				   .private_stays = !in->passing,
 				   .uid = getuid(),
+				   .root = root_of_host(),
 				   .gid = getgid(),
 				   .allowed = source_allowed,
 				   .ctx = &rules };

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/private.h"
+#include "base/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,7 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 
 	if (s->said.n)
 		n = snprintf(out, size, "%.*s/%s/%s", (int)s->said.n, s->said.p, kind, name);
-	else if (getuid() == 0)
+	else if (root_of_host())
 		n = snprintf(out, size, "/var/lib/creel/%s/%s", kind, name);
 	else if (xdg && xdg[0] == '/')
 		n = snprintf(out, size, "%s/creel/%s/%s", xdg, kind, name);
@@ -60,12 +61,12 @@ int state_path(const struct state_dir *s, const char *kind, const char *name, ch
 int state_run_path(const struct state_dir *s, const char *name, char *out, size_t size, struct err *e)
 {
 	const char *xdg = environ_get(s->environ, "XDG_RUNTIME_DIR");
+	bool root = root_of_host();
 	int n;
 
-	if (s->said.n || (getuid() != 0 && !(xdg && xdg[0] == '/')))
+	if (s->said.n || (!root && !(xdg && xdg[0] == '/')))
 		return state_path(s, "run", name, out, size, e);
-	n = getuid() == 0 ? snprintf(out, size, "/run/creel/%s", name)
-			  : snprintf(out, size, "%s/creel/%s", xdg, name);
+	n = root ? snprintf(out, size, "/run/creel/%s", name) : snprintf(out, size, "%s/creel/%s", xdg, name);
 	return n > 0 && n < (int)size ? 0 : err_set(e, ERR_LIMIT, "the runtime directory's name is too long");
 }
 
@@ -92,7 +93,7 @@ static const char *fault_of(const struct stat *st, bool passable, const char **r
 	if (others_write(st))
 		return "can be written by others";
 	*ret_fix = "chmod o+x it, or ";
-	return passable && geteuid() == 0 && !(st->st_mode & S_IXOTH)
+	return passable && root_of_host() && !(st->st_mode & S_IXOTH)
 		       ? "lets no other user pass, which the sandbox is"
 		       : NULL;
 }

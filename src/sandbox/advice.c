@@ -149,52 +149,56 @@ struct advice advice_userns(int errnum)
 			 "start creel outside of that filter, or of that chroot");
 }
 
+static const struct {
+	const char *what; /* how the text starts */
+	int err;
+	bool around; /* inside a container, the way that was started is what is wrong */
+	struct advice advice;
+} table[] = {
+	{ "mount overlay",
+	  ENODEV,
+	  false,
+	  { "this kernel has no overlayfs", "modprobe overlay, or --workspace-access rw" } },
+	{ "mount overlay",
+	  EINVAL,
+	  false,
+	  { "the workspace or the state directory cannot be a layer (in a container: they are layers already), or other file "
+	    "systems lie below",
+	    "--state-dir on a tmpfs or volume, or --workspace-access rw" } },
+	{ "mount proc",
+	  EPERM,
+	  true,
+	  { "a container hides parts of /proc", "docker run --security-opt systempaths=unconfined" } },
+	{ "create namespaces",
+	  ENOSYS,
+	  true,
+	  { "a filter around us hides clone3", "docker run --security-opt seccomp=unconfined" } },
+	{ "create namespaces",
+	  ENOSPC,
+	  false,
+	  { "no more namespaces for this user", "sysctl user.max_user_namespaces and the others there" } },
+	{ "write the user map",
+	  EPERM,
+	  true,
+	  { "this user namespace has no users for the warden and the command",
+	    "start creel outside of it, or as an ordinary user" } },
+	{ "map the owner",
+	  EPERM,
+	  true,
+	  { "root in a container is not root", "docker run --user 1000:1000, or sudo -u somebody" } },
+	{ "map the owner",
+	  EACCES,
+	  true,
+	  { "root in a container is not root", "docker run --user 1000:1000, or sudo -u somebody" } },
+	{ "map the owner",
+	  EINVAL,
+	  false,
+	  { "its file system has no idmapped mounts",
+	    "run as an ordinary user, or a workspace on ext4, xfs or btrfs" } },
+};
+
 static struct advice advice_for(const struct warden_report *m)
 {
-	static const struct {
-		const char *what; /* how the text starts */
-		int err;
-		bool around; /* inside a container, the way that was started is what is wrong */
-		struct advice advice;
-	} table[] = {
-		{ "mount overlay",
-		  ENODEV,
-		  false,
-		  { "this kernel has no overlayfs", "modprobe overlay, or --workspace-access rw" } },
-		{ "mount overlay",
-		  EINVAL,
-		  false,
-		  { "the workspace or the state directory cannot be a layer (in a container: they are layers already), or other file "
-		    "systems lie below",
-		    "--state-dir on a tmpfs or volume, or --workspace-access rw" } },
-		{ "mount proc",
-		  EPERM,
-		  true,
-		  { "a container hides parts of /proc",
-		    "docker run --security-opt systempaths=unconfined" } },
-		{ "create namespaces",
-		  ENOSYS,
-		  true,
-		  { "a filter around us hides clone3", "docker run --security-opt seccomp=unconfined" } },
-		{ "create namespaces",
-		  ENOSPC,
-		  false,
-		  { "no more namespaces for this user",
-		    "sysctl user.max_user_namespaces and the others there" } },
-		{ "map the owner",
-		  EPERM,
-		  true,
-		  { "root in a container is not root", "docker run --user 1000:1000, or sudo -u somebody" } },
-		{ "map the owner",
-		  EACCES,
-		  true,
-		  { "root in a container is not root", "docker run --user 1000:1000, or sudo -u somebody" } },
-		{ "map the owner",
-		  EINVAL,
-		  false,
-		  { "its file system has no idmapped mounts",
-		    "run as an ordinary user, or a workspace on ext4, xfs or btrfs" } },
-	};
 	const struct str what = str_z(m->what);
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 #include "base/private.h"
+#include "base/root.h"
 #include "sandbox/advice.h"
 #include "sandbox/cgroup_priv.h"
 
@@ -235,7 +236,7 @@ const char *cgroup_fix(void)
 {
 	if (advice_container())
 		return "limits of the container itself (docker or podman run --memory 1g --pids-limit 512 --cpus 2; resources of a pod), and -e walls.optional=limits";
-	return geteuid() == 0
+	return root_of_host()
 		       ? "--cgroup-parent DIR, a cgroup v2 directory that can be written to and has no processes"
 		       : "systemd-run --user --scope -p Delegate=yes creel …, or run as root";
 }

@@ -150,7 +150,8 @@ static int fill_subids(const struct profile_input *in, struct profile *p, struct
 	struct subids found;
 	int r;
 
-	if (how == SUBUID_NEVER || (how == SUBUID_AUTO && !in->serve))
+	/* Who is uid 0 without being root has no range of his own: what /etc/subuid says of root is about another. */
+	if (how == SUBUID_NEVER || (how == SUBUID_AUTO && (!in->serve || in->uid == 0)))
 		return 0;
 	r = subids_look(&found, e);
 	if (r < 0 && how == SUBUID_AUTO) {
@@ -170,7 +171,7 @@ static int fill_users(const struct profile_input *in, struct profile *p, struct 
 	p->inner_uid = p->inner_gid = INNER_ID;
 	p->outer_uid = in->uid;
 	p->outer_gid = in->gid;
-	if (in->uid != 0)
+	if (!in->root)
 		return fill_subids(in, p, e);
 	p->two_users = true;
 	p->outer_uid = p->outer_gid = ROOT_PAYLOAD_ID;

@@ -29,6 +29,7 @@ struct profile_input {
 	struct str gitconfig;   /* for /etc/gitconfig, where the decision grants git */
 	struct profile_tty tty;
 	uint32_t uid, gid; /* of whoever asked */
+	bool root;         /* and he is root_of_host() */
 	/* May this resolved path be seen inside, as a bind or as a workspace? False with *why filled when not. */
 	bool (*allowed)(void *ctx, struct str resolved, enum source_use use, struct str *why);
 	void *ctx;

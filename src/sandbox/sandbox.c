@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/sandbox.h"
 #include "base/fd.h"
+#include "base/root.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -161,7 +162,8 @@ static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
 static int begin_warden(int warden_fd, const struct sandbox_stdio *io, unsigned how,
 			const struct ends *theirs, struct sandbox *s)
 {
-	static char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY;
+	static char name[] = "creel-warden", wait[] = WARDEN_WAIT, early[] = WARDEN_EARLY,
+		    plain[] = WARDEN_PLAIN;
 	const int fds[] = { io->in, io->out, io->err, s->plan, theirs->control, theirs->go };
 	const struct proc_spec spec = { .exec_fd = warden_fd,
 					.argv = s->argv,
@@ -173,7 +175,8 @@ static int begin_warden(int warden_fd, const struct sandbox_stdio *io, unsigned 
 	s->argv[0] = name;
 	s->argv[1] = how & SPAWN_WAITS ? wait : early;
 	s->waits = how & SPAWN_WAITS;
-	s->argv[2] = NULL;
+	s->argv[2] = geteuid() == 0 && !root_of_host() ? plain : NULL;
+	s->argv[3] = NULL;
 	return proc_begin(&spec, &s->begun, &s->warden);
 }
 

@@ -27,7 +27,7 @@ struct sandbox {
 	bool waits,
 		born; /* it makes nothing before it has a plan; it was told which group pid 1 is born in */
 	int fds[6];
-	char *argv[3];
+	char *argv[4];
 };
 #define SANDBOX_NONE \
 	((struct sandbox){ .warden = PROC_NONE, .control = FD_NONE, .plan = FD_NONE, .go = FD_NONE })

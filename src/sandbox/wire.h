@@ -41,6 +41,7 @@ enum warden_fd {
 
 /* The argument of the warden. */
 #define WARDEN_EARLY "early" /* makes the namespaces at once, and maps root's users */
+#define WARDEN_PLAIN "plain" /* after it: uid 0 that is not the host's root (base/root.h) */
 #define WARDEN_WAIT "wait"   /* makes nothing before the plan is sealed: creel makes its groups first */
 
 /*

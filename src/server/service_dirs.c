@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/service.h"
 
+#include "base/root.h"
 #include "prepare/prepare.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ static int run_path(const struct service *s, char *out, size_t size)
 
 	if (s->args.state_dir.n)
 		n = snprintf(out, size, "%s/run", s->state_path);
-	else if (getuid() == 0)
+	else if (root_of_host())
 		n = snprintf(out, size, "/run/creel");
 	else if (xdg && xdg[0] == '/')
 		n = snprintf(out, size, "%s/creel", xdg);

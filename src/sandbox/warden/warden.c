@@ -151,6 +151,7 @@ int warden_main(const char *const *args)
 	long pid, r;
 
 	w->waits = is(*args, WARDEN_WAIT);
+	w->plain = *args && is(args[1], WARDEN_PLAIN);
 	w->root_fd = w->parent_fd = w->rules_fd = w->tty_fd = w->live_fd = w->private_fd = -EBADF;
 	SYS5(prctl, PR_SET_NAME, "creel-warden", 0, 0,
 	     0); /* executed from a descriptor, it is called by its number */

@@ -70,6 +70,7 @@ struct warden {
 	uint32_t umask; /* the caller's; ours is 0, so that modes are what the plan says */
 	uint32_t landlock_abi;
 	bool mapped;    /* outside: the users of root's plans, before there is one */
+	bool plain;     /* uid 0, and not the host's: WARDEN_PLAIN */
 	bool waits;     /* nothing is made before the plan is there: WARDEN_WAIT */
 	int life[2];    /* sockets, from outside to pid 1; closed = outside has gone */
 	uint32_t heard; /* of what outside says once */

@@ -268,7 +268,7 @@ TEST(cgroup_that_must_be_and_cannot_be_is_refused_with_the_fix)
 	assert_int_equal(e.kind, ERR_UNAVAIL);
 	CHECK_CASE(strstr(e.msg, "limit on memory, pids, cpu") || strstr(e.msg, "limit on memory, cpu"), "%s",
 		   e.msg);
-	assert_non_null(strstr(e.msg, advice_container() ? "fix: limits of the container itself (docker run "
+	assert_non_null(strstr(e.msg, advice_container() ? "fix: limits of the container itself (docker or podman run "
 				      : geteuid() ? "fix: systemd-run --user --scope -p Delegate=yes creel "
 						  : "fix: --cgroup-parent DIR"));
 	assert_int_equal(c.version, CGROUP_NONE);
