@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/private.h"
+#include "base/root.h"
 #include "policy/posture.h"
 
 #include <errno.h>
@@ -127,7 +128,7 @@ static int enter(int above, struct str name, struct str whole, struct err *e)
 	if (below < 0 || fstat(dir, &st) < 0)
 		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(whole));
 	/* As root for somebody else: what is made in his place is his. */
-	if (made && getuid() == 0 && (st.st_uid || st.st_gid) && fchown(below, st.st_uid, st.st_gid) < 0)
+	if (made && root_of_host() && (st.st_uid || st.st_gid) && fchown(below, st.st_uid, st.st_gid) < 0)
 		return err_sys(e, errno, "give workspace '" STR_FMT "' to its owner", STR_ARG(whole));
 	return TAKE_FD(below);
 }
