@@ -2,6 +2,7 @@
 #include "cli/args.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define WORDS_MAX 4096
 #define EXCLUDE_MAX 8
@@ -74,20 +75,47 @@ static void nearest(struct str wanted, const char *name, const char **best, unsi
 {
 	unsigned d = str_distance(str_z(name), wanted, *best_distance);
 
-	if (d < *best_distance && d < wanted.n) {
+	/* Two slips in four letters are another word: "test" is not "list". */
+	if (d < *best_distance && (d == 1 || 2 * d < wanted.n) && d < wanted.n) {
 		*best = name;
 		*best_distance = d;
 	}
 }
 
-/* The command that has this option, when the one at hand has not. */
-static const struct command *owner_of(const struct command *program, struct str name)
+const char *command_near(const struct command *parent, struct str word)
+{
+	const char *best = NULL;
+	unsigned distance = 3;
+
+	for (size_t i = 0; i < parent->n_subs; i++)
+		if (!parent->subs[i].hidden)
+			nearest(word, parent->subs[i].name, &best, &distance);
+	return best;
+}
+
+#define OWNER_MAX 64
+
+/* The words of the command that has this option, when the one at hand has not; "" = none has. */
+static void owner_of(const struct command *program, struct str name, char ret[OWNER_MAX])
 {
 	struct command_walk w = { .path = { program } };
 
-	while (command_next(&w))
-		if (w.n > 1 && arg_option_find(&command_at(&w)->options, name))
-			return command_at(&w);
+	ret[0] = '\0';
+	while (command_next(&w)) {
+		if (w.n < 2 || command_at(&w)->hidden || !arg_option_find(&command_at(&w)->options, name))
+			continue;
+		(void)snprintf(ret, OWNER_MAX, "%s%s%s", w.path[1]->name, w.n > 2 ? " " : "",
+			       w.n > 2 ? w.path[2]->name : "");
+		return;
+	}
+}
+
+/* What whoever knows another program would have meant with it. */
+static const char *habit_of(const struct parser *p, struct str name)
+{
+	for (const struct arg_guess *g = args_command(p->ret)->habits; g && g->word; g++)
+		if (str_eq(str_z(g->word), name))
+			return g->instead;
 	return NULL;
 }
 
@@ -101,10 +129,13 @@ static const char *behind_dashes(const struct parser *p)
 
 static int unknown_option(const struct parser *p, struct str name)
 {
-	const struct command *owner = owner_of(p->ret->path[0], name);
-	const char *best = NULL;
+	const char *habit = habit_of(p, name), *best = NULL;
+	char owner[OWNER_MAX];
 	unsigned distance = 3;
 
+	if (habit)
+		return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "': %s", STR_ARG(name), habit);
+	owner_of(p->ret->path[0], name, owner);
 	for (size_t i = 0; i < p->ret->n_path; i++) {
 		const struct arg_options *o = &p->ret->path[i]->options;
 
@@ -114,32 +145,33 @@ static int unknown_option(const struct parser *p, struct str name)
 	if (best)
 		return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "', did you mean '--%s'?",
 			       STR_ARG(name), best);
-	if (owner && p->ret->n_path > 1)
+	if (owner[0] && p->ret->n_path > 1)
 		return err_set(p->e, ERR_USAGE, "'%s' has no option '--" STR_FMT "' ('%s' has one)",
-			       args_command(p->ret)->name, STR_ARG(name), owner->name);
-	if (owner)
+			       args_command(p->ret)->name, STR_ARG(name), owner);
+	if (owner[0])
 		return err_set(p->e, ERR_USAGE,
 			       "option '--" STR_FMT "' belongs to the command '%s': write it after that word",
-			       STR_ARG(name), owner->name);
+			       STR_ARG(name), owner);
 	return err_set(p->e, ERR_USAGE, "unknown option '--" STR_FMT "'%s", STR_ARG(name), behind_dashes(p));
 }
 
 static int unknown_command(const struct parser *p, struct str word)
 {
 	const struct command *c = args_command(p->ret);
-	const char *best = NULL;
-	unsigned distance = 3;
+	const char *best = command_near(c, word);
 
 	for (const struct arg_guess *g = c->guesses; g && g->word; g++)
 		if (str_eq(str_z(g->word), word))
 			return err_set(p->e, ERR_USAGE, "unknown command '" STR_FMT "': write '%s'",
 				       STR_ARG(word), g->instead);
-	for (size_t i = 0; i < c->n_subs; i++)
-		if (!c->subs[i].hidden)
-			nearest(word, c->subs[i].name, &best, &distance);
 	if (best)
 		return err_set(p->e, ERR_USAGE, "unknown command '" STR_FMT "', did you mean '%s'?",
 			       STR_ARG(word), best);
+	if (p->ret->n_path == 1)
+		return err_set(p->e, ERR_USAGE,
+			       "unknown command '" STR_FMT "'; a program is run with 'creel run -- " STR_FMT
+			       "'",
+			       STR_ARG(word), STR_ARG(word));
 	return err_set(p->e, ERR_USAGE, "unknown command '" STR_FMT "'", STR_ARG(word));
 }
 
@@ -256,6 +288,15 @@ static const struct arg_option *letter_in_path(const struct parser *p, char lett
 	return o;
 }
 
+static int unknown_letter(const struct parser *p, struct str arg, size_t at)
+{
+	const char *habit = habit_of(p, (struct str){ .p = arg.p + at, .n = 1 });
+
+	if (habit)
+		return err_set(p->e, ERR_USAGE, "unknown option '-%c': %s", arg.p[at], habit);
+	return err_set(p->e, ERR_USAGE, "unknown option '" STR_FMT "'%s", STR_ARG(arg), behind_dashes(p));
+}
+
 static int take_letters(struct parser *p, struct str arg)
 {
 	for (size_t i = 1; i < arg.n; i++) {
@@ -264,8 +305,7 @@ static int take_letters(struct parser *p, struct str arg)
 		int r;
 
 		if (!o)
-			return err_set(p->e, ERR_USAGE, "unknown option '" STR_FMT "'%s", STR_ARG(arg),
-				       behind_dashes(p));
+			return unknown_letter(p, arg, i);
 		if (o->kind == ARG_FLAG || o->kind == ARG_OPTIONAL) {
 			r = take_option(p, o, NULL);
 			if (r < 0)
@@ -350,6 +390,17 @@ int args_parse(const struct command *program, struct strs argv, struct arena *a,
 	return r;
 }
 
+static int missing_word(const struct command *c, const struct arg_word *w, struct err *e)
+{
+	char list[256];
+
+	if (!w->names)
+		return err_set(e, ERR_USAGE, "%s is missing%s%s", w->name, c->usage ? ": it takes " : "",
+			       c->usage ? c->usage : "");
+	enum_list(w->names, list, sizeof(list));
+	return err_set(e, ERR_USAGE, "%s is missing: %s", w->name, list);
+}
+
 int args_check_words(const struct args *args, struct err *e)
 {
 	const struct command *c = args_command(args);
@@ -366,12 +417,13 @@ int args_check_words(const struct args *args, struct err *e)
 		enum_list(names, list, sizeof(list));
 		return err_set(e, ERR_USAGE, "which command? one of %s", list);
 	}
-	for (size_t i = 0; i < c->n_words && !c->words[i].many; i++) {
+	for (size_t i = 0; i < c->n_words; i++)
+		if (i >= args->words.n && !c->words[i].optional)
+			return missing_word(c, &c->words[i], e);
+	for (size_t i = 0; i < c->n_words && !c->words[i].many && i < args->words.n; i++) {
 		const struct arg_word *w = &c->words[i];
 
-		if (i >= args->words.n && !w->optional)
-			return err_set(e, ERR_USAGE, "%s is missing", w->name);
-		if (i < args->words.n && w->names && !enum_value(w->names, args->words.v[i], false, &ignored))
+		if (w->names && !enum_value(w->names, args->words.v[i], false, &ignored))
 			return bad_word(e, "", w->name, args->words.v[i], w->names);
 	}
 	return 0;

@@ -98,6 +98,7 @@ struct command {
 	bool helps;         /* it has help of its own for what its first word names */
 	bool hidden;
 	const struct arg_guess *guesses; /* for words that are none of subs; NULL = none */
+	const struct arg_guess *habits;  /* options of other programs, and what to do here; NULL = none */
 	const struct command *subs;
 	size_t n_subs;
 	int (*run)(struct cli *cli, struct err *e); /* the exit status, or negative with *e */
@@ -133,6 +134,8 @@ void args_path_put(struct buf *out, const struct args *args);
 /* Finds by "name" in one table. */
 const struct arg_option *arg_option_find(const struct arg_options *o, struct str name);
 const struct command *command_find(const struct command *parent, struct str name);
+/* The one whose name is nearly that; NULL = none. */
+const char *command_near(const struct command *parent, struct str word);
 
 /* Every command of a tree, each before those below it: { .path = { root } } and then command_next() until false. */
 struct command_walk {

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct words {
@@ -439,12 +440,24 @@ static bool is_json(struct str word)
 	return word.n && (word.p[0] == '{' || word.p[0] == '[');
 }
 
+/* {pattern:TODO} was {"pattern":"TODO"} before a shell read it. */
+static bool quotes_are_gone(struct str json)
+{
+	json = str_trim(json);
+	return json.n > 2 && isalpha((unsigned char)json.p[1]) && !memchr(json.p, '"', json.n);
+}
+
 static int check_object(struct cli *cli, const char *name, struct str json, struct err *e)
 {
 	const struct json_opts o = { .name = name, .max_bytes = CALL_INPUT_MAX };
 	struct value v;
 	int r = json_parse(cli->arena, json, &o, &v, e);
 
+	if (r < 0 && quotes_are_gone(json))
+		return err_set(e, ERR_USAGE,
+			       "%s: a shell has taken the quotes away from '%.*s'"
+			       ": put single quotes around it, or write NAME=VALUE words",
+			       name, (int)(json.n < 80 ? json.n : 80), json.p);
 	if (r < 0)
 		return r;
 	if (v.kind != VALUE_OBJ)

@@ -399,7 +399,31 @@ static const struct arg_guess guesses[] = {
 	{ "stop", "creel kill" }, { "rm", "creel kill" }, { "delete", "creel kill" }, { "restart", "creel recreate" },
 	{ "start", "creel serve all" }, { "up", "creel serve all" }, { "daemon", "creel serve all" },
 	{ "check", "creel config check" }, { "import", "creel config import" }, { "init", "creel config import" },
-	{ "why", "creel explain" }, { "approve", "creel approvals allow" },
+	{ "why", "creel explain" }, { "sandbox", "creel explain' or 'creel list" }, { "approve", "creel approvals allow" },
+	{ "top", "creel list" }, { "stats", "creel list" }, { "info", "creel doctor' or 'creel inspect KEY" },
+	{ "attach", "creel call exec -- COMMAND" }, { "cp", "creel call write path=NAME content=@FILE" }, { "test", "creel run -- COMMAND" },
+	{ "image", "creel run --image DIR" }, { "images", "creel run --image DIR" }, { "pull", "creel run --image DIR" },
+	{ NULL, NULL },
+};
+static const struct arg_guess config_guesses[] = {
+	{ "get", "creel config show --all" }, { "list", "creel config keys" }, { "set", "creel -e KEY=VALUE COMMAND" }, { "validate", "creel config check" },
+	{ "lint", "creel config check" }, { "convert", "creel config import" }, { "edit", "creel config import FORMAT FILE --write" }, { NULL, NULL },
+};
+/* docker's and bwrap's */
+static const struct arg_guess habits[] = {
+	{ "i", "standard input is passed anyway, leave it out; -t is a terminal" }, { "interactive", "standard input is passed anyway, leave it out" },
+	{ "rm", "leave it out, nothing stays but the changes" }, { "name", "a sandbox that stays has the name of its session: creel call --session KEY" },
+	{ "network", "write --net" }, { "unshare-net", "there is no network unless --net gives one" }, { "unshare-all", "leave it out, all of it is apart anyway" },
+	{ "volume", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
+	{ "mount", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
+	{ "bind", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
+	{ "ro-bind", "--workspace DIR --workspace-access ro; -e mounts.binds=... adds others, see creel.json5(5)" },
+	{ "ro", "write --workspace-access ro" }, { "rw", "write --workspace-access rw" }, { "read-only", "write --workspace-access ro" },
+	{ "w", "write --workspace DIR" }, { "workdir", "write --workspace DIR" }, { "cwd", "write --workspace DIR" }, { "chdir", "write --workspace DIR" },
+	{ "m", "write --memory" }, { "pids-limit", "write --pids" }, { "setenv", "write --env NAME=VALUE" }, { "env-file", "write --env NAME=VALUE" },
+	{ "u", "a sandbox has one user, who is nobody outside" }, { "user", "a sandbox has one user, who is nobody outside" },
+	{ "privileged", "no sandbox is; --no-sandbox runs it on the host" }, { "d", "creel call exec command=... background=true goes on" },
+	{ "detach", "creel call exec command=... background=true goes on" },
 	{ NULL, NULL },
 };
 static const struct arg_guess audit_guesses[] = {
@@ -424,8 +448,8 @@ static const struct command commands[] = {
 		   "found, 128+N killed by signal N.",
 	  .examples = "creel run -- make test\tin a sandbox, the tree stays as it is\n"
 		      "creel run --workspace-access rw --timeout 60 -- ./build.sh\twith the workspace writable\n"
-		      "creel run --sandbox docker --report 3 -- python3 evil.py\tuntrusted code\n",
-	  .options = TABLE(run_options), .takes_command = true, .bare_command = true, .run = run_run },
+		      "creel run --sandbox docker --report result.json -- python3 evil.py\tuntrusted code, and the result for programs\n",
+	  .options = TABLE(run_options), .habits = habits, .takes_command = true, .bare_command = true, .run = run_run },
 	{ .name = "explain", .summary = "say what would happen to a tool call, and why",
 	  .usage = "[-- CMD [ARG...]]",
 	  .about = "Decides the call exactly as it will be decided when it runs, runs nothing, and prints each stage: identity, "
@@ -449,7 +473,7 @@ static const struct command commands[] = {
 		      "creel call edit '{\"path\":\"a.c\",\"oldText\":\"x\",\"newText\":\"y\"}'\targuments as JSON\n"
 		      "creel call --list\twhich tools there are\n"
 		      "creel call search --help\tthe arguments of one tool\n",
-	  .options = TABLE(call_options), .words = call_words, .n_words = COUNT(call_words), .takes_command = true, .helps = true,
+	  .options = TABLE(call_options), .habits = habits, .words = call_words, .n_words = COUNT(call_words), .takes_command = true, .helps = true,
 	  .run = run_call },
 	{ .name = "list", .summary = "list the sandboxes of sessions",
 	  .about = "Prints a line for each sandbox that lives, last used first: session, scope, backend, state, age, time since the last call, memory and "
@@ -482,7 +506,7 @@ static const struct command commands[] = {
 	  .options = TABLE(prune_options), .run = run_prune },
 	{ .name = "config", .summary = "check, show and convert configuration",
 	  .about = "Works on the configuration that the common options name, in any of the formats.",
-	  .subs = config_commands, .n_subs = COUNT(config_commands) },
+	  .guesses = config_guesses, .subs = config_commands, .n_subs = COUNT(config_commands) },
 	{ .name = "audit", .summary = "show, follow and verify the record of all calls",
 	  .about = "Works on the audit log: audit/ in the state directory, unless audit.path says another place.",
 	  .guesses = audit_guesses, .subs = audit_commands, .n_subs = COUNT(audit_commands) },

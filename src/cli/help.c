@@ -136,7 +136,11 @@ int run_help(struct cli *cli, struct err *e)
 
 	for (size_t i = 0; i < cli->args.words.n; i++) {
 		const struct command *sub = command_find(args_command(&shown), cli->args.words.v[i]);
+		const char *near = sub ? NULL : command_near(args_command(&shown), cli->args.words.v[i]);
 
+		if (near)
+			return err_set(e, ERR_USAGE, "there is no command '" STR_FMT "', did you mean '%s'?",
+				       STR_ARG(cli->args.words.v[i]), near);
 		if (!sub)
 			return err_set(e, ERR_USAGE, "there is no command '" STR_FMT "'",
 				       STR_ARG(cli->args.words.v[i]));

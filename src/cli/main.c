@@ -35,6 +35,25 @@ static int split_argv(struct cli *cli, int argc, char **argv, struct strs *ret, 
 	return 0;
 }
 
+/* docker's -e gives a variable; no key of ours begins with a capital letter. */
+static int check_sets(const struct cli *cli, struct err *e)
+{
+	if (!arg_option_find(&args_command(&cli->args)->options, STR("env")))
+		return 0;
+	for (size_t i = 0; i < cli->sets.n; i++) {
+		struct str set = cli->sets.v[i], name, value;
+
+		if (!str_cut(set, '=', &name, &value))
+			name = set;
+		if (name.n && name.p[0] >= 'A' && name.p[0] <= 'Z')
+			return err_set(e, ERR_USAGE,
+				       "-e sets an option of creel, and there is no '" STR_FMT
+				       "'; a variable of the command is given with --env " STR_FMT,
+				       STR_ARG(name), STR_ARG(name));
+	}
+	return 0;
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct err *e)
 {
 	struct strs words = { 0 };
@@ -52,6 +71,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *e)
 	if (cli->version)
 		return run_version(cli, e);
 	r = args_check_words(&cli->args, e);
+	if (r >= 0)
+		r = check_sets(cli, e);
 	return r < 0 ? r : args_command(&cli->args)->run(cli, e);
 }
 

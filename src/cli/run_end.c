@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "sandbox/plan.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,6 +48,38 @@ static void tell_small_memory(const struct run *r, struct err *e)
 		      STR_ARG(parse_format_size(r->limits.memory, text)));
 }
 
+static bool is_assignment(struct str word)
+{
+	struct str name, value;
+
+	if (!str_cut(word, '=', &name, &value) || name.n == 0)
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if (!isalnum((unsigned char)name.p[i]) && name.p[i] != '_')
+			return false;
+	return true;
+}
+
+/* Why there may be no such program, as far as its name tells. */
+static const char *why_not_found(const struct run *r, struct str name)
+{
+	static const char *const built_in[] = { "cd", "source", ".", "export", "alias", "set", "ulimit" };
+
+	for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++)
+		if (str_eq(name, str_z(built_in[i])))
+			return "; it is a shell's own: use sh -c '...'";
+	if (is_assignment(name))
+		return "; a variable is given with --env NAME=VALUE";
+	if (r->profile.argv.n == 1 && memchr(name.p, ' ', name.n))
+		return "; it is one word here: leave out the quotes, or use sh -c '...'";
+	if (r->cli->verbose && name.n && name.p[0] == '/' && memchr(name.p, ':', name.n))
+		return "; -v is --verbose here, and --workspace DIR is the directory that it sees";
+	if (memchr(name.p, '/', name.n))
+		return ": neither there nor, if it is a script, the interpreter that its first line names; "
+		       "the workspace is the current directory inside";
+	return "";
+}
+
 /* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
 static int never_started(struct run *r, struct err *e)
 {
@@ -58,10 +91,7 @@ static int never_started(struct run *r, struct err *e)
 		r->reason = RUN_NOT_FOUND;
 		r->status = 127;
 		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox%s",
-			      STR_ARG(name),
-			      r->profile.argv.n == 1 && memchr(name.p, ' ', name.n)
-				      ? "; it is one word here: leave out the quotes, or use sh -c '...'"
-				      : "");
+			      STR_ARG(name), why_not_found(r, name));
 	} else if (exec) {
 		r->reason = RUN_NOT_EXECUTABLE;
 		r->status = 126;
@@ -150,6 +180,11 @@ static void tell_end(const struct run *r, struct err *e)
 			      r->decision->limits.timeout_s < r->decision->eff.timeout_max_s
 				      ? "--timeout SECONDS"
 				      : "limits.timeout_max_s (and --timeout SECONDS)");
+	else if (r->reason == RUN_PIDS && !r->cli->quiet)
+		(void)err_set(e, ERR_LIMIT,
+			      "it failed, and was refused processes over %llu; fix: --pids N or limits.pids "
+			      "allows more",
+			      (unsigned long long)r->decision->limits.pids);
 	else if (r->reason == RUN_OOM && !r->cli->quiet)
 		(void)err_set(e, ERR_LIMIT,
 			      "ended: it needed more memory than " STR_FMT

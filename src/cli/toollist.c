@@ -22,12 +22,29 @@ int toollist_load(struct cli *cli, struct creel_engine *c, struct value *ret, st
 	return take_tree(cli, json, ret, e);
 }
 
+static const struct arg_guess tool_guesses[] = {
+	{ "run", "exec" },       { "grep", "search" },       { "rg", "search" },
+	{ "glob", "search" },    { "find", "search" },       { "cat", "read" },
+	{ "open", "read" },      { "python", "code_exec" },  { "python3", "code_exec" },
+	{ "node", "code_exec" }, { "patch", "apply_patch" }, { "replace", "edit" },
+	{ "ps", "process" },     { "curl", "web_fetch" },    { "save", "write" },
+	{ NULL, NULL },
+};
+
+static struct str guess_tool(struct str name)
+{
+	for (const struct arg_guess *g = tool_guesses; g->word; g++)
+		if (str_eq(str_z(g->word), name))
+			return str_z(g->instead);
+	return (struct str){ 0 };
+}
+
 /* There is no such tool: which may have been meant? */
 static int refuse(struct cli *cli, struct creel_engine *c, struct str name, struct err *e)
 {
 	struct value tools = { 0 };
-	struct str near = { 0 };
-	unsigned best = 3;
+	struct str near = guess_tool(name);
+	unsigned best = near.n ? 0 : 3;
 	int r = toollist_load(cli, c, &tools, e);
 
 	if (r < 0)
@@ -36,7 +53,7 @@ static int refuse(struct cli *cli, struct creel_engine *c, struct str name, stru
 		struct str known = tool_member(&tools.arr.v[i], "name");
 		unsigned d = str_distance(name, known, best);
 
-		if (d < best && d < name.n) {
+		if (d < best && (d == 1 || 2 * d < name.n) && d < name.n) {
 			best = d;
 			near = known;
 		}

@@ -59,8 +59,10 @@ static int find_home(const struct facts_input *in, struct arena *a, struct str *
 					 (int)ret->n, ret->p);
 	}
 	if (getpwuid_r(getuid(), &entry, text, sizeof(text), &found) != 0 || !found || !found->pw_dir[0])
-		return err_set(e, ERR_UNAVAIL, "no home directory: HOME is unset and uid %lu has no account",
-			       (unsigned long)getuid());
+		return err_set(
+			e, ERR_UNAVAIL,
+			"no home directory: HOME is unset and uid %lu has no account; fix: HOME=DIR creel ...",
+			(unsigned long)getuid());
 	*ret = arena_str(a, str_z(found->pw_dir));
 	return 0;
 }

@@ -26,6 +26,28 @@ DENIES = '{tools: {sandbox: {deny: ["group:runtime"]}}}'
     (["config", "show", "openclaw.json"], "unexpected 'openclaw.json': a file is given with -c"),
     (["run", "--report", "-", "ls"], "--report: '-' is not accepted: 1 is standard output"),
     (["run", "--timeout", "10s", "ls"], "--timeout: '10s' is not a whole number of seconds"),
+    (["config", "get", "mode.when"], "write 'creel config show --all'"),
+    (["make", "test"], "unknown command 'make'; a program is run with 'creel run -- make'"),
+    (["./build.sh"], "a program is run with 'creel run -- ./build.sh'"),
+    (["test"], "write 'creel run -- COMMAND'"),
+    (["sandbox", "explain"], "write 'creel explain' or 'creel list'"),
+    (["help", "runn"], "there is no command 'runn', did you mean 'run'?"),
+    (["help", "config", "chekc"], "did you mean 'check'?"),
+    (["run", "-it", "--", "sh"], "unknown option '-i': standard input is passed anyway"),
+    (["run", "--rm", "ls"], "unknown option '--rm': leave it out"),
+    (["run", "--network", "none", "ls"], "unknown option '--network': write --net"),
+    (["run", "--user", "0", "ls"], "unknown option '--user': a sandbox has one user"),  # and not: did you mean '--set'?
+    (["call", "--volume", ".:/x", "exec", "ls"], "unknown option '--volume': --workspace DIR"),
+    (["run", "-e", "FOO=bar", "ls"], "a variable of the command is given with --env FOO"),
+    (["call", "-e", "FOO=bar", "exec", "ls"], "a variable of the command is given with --env FOO"),
+    (["list", "--name", "x"], "'list' has no option '--name' ('token new' has one)"),
+    (["token", "revoke"], "TOKEN is missing"),
+    (["serve"], "SERVICE is missing: guard, runner, egress or all"),
+    (["config", "import", "openclaw.json"], "FILE is missing: it takes FORMAT FILE"),
+    (["call", "run", "ls"], "unknown tool 'run', did you mean 'exec'?"),
+    (["call", "cat", "x"], "unknown tool 'cat', did you mean 'read'?"),  # and not: git
+    (["call", "grep", "x"], "did you mean 'search'?"),
+    (["call", "search", "{pattern:TODO}"], "a shell has taken the quotes away from '{pattern:TODO}'"),
     (["call", "write", "a.txt", "hello"], "write: 'hello' is not NAME=VALUE, and there already is a 'path'; it takes path, content, append"),
 ])
 def test_what_other_programs_call_it_is_answered_with_our_name(anybody, words, instead):
@@ -35,7 +57,7 @@ def test_what_other_programs_call_it_is_answered_with_our_name(anybody, words, i
 
 
 def test_every_command_that_is_named_instead_exists(creel):
-    for word in ["ps", "ls", "sandboxes", "sessions", "tools", "logs", "history", "stop", "rm", "restart", "start", "up", "check", "init", "why"]:
+    for word in ["ps", "ls", "sandboxes", "sessions", "tools", "logs", "history", "stop", "rm", "restart", "start", "up", "check", "init", "why", "stats", "info"]:
         instead = creel(word, status=125).err.split("write 'creel ")[1].split("'")[0].split(" ")
         creel(*[w for w in instead if not w.startswith("-")], "--help", status=0)
 
@@ -44,6 +66,30 @@ def test_a_quoted_command_line_is_told_to_be_one_word(anybody):
     assert "it is one word here: leave out the quotes" in anybody("run", "ls -l", status=127).err
     assert "one word" not in anybody("run", "lss", status=127).err
     assert "one word" not in anybody("run", "no such", "x", status=127).err
+
+
+def test_a_program_that_is_not_there_is_answered_by_what_it_looks_like(anybody):
+    script = anybody.cwd / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    for words, why in [(["cd", "/tmp"], "it is a shell's own: use sh -c '...'"), (["A_1=x", "ls"], "given with --env NAME=VALUE"),
+                       (["./script"], "the interpreter that its first line names"), (["-v", "/tmp:/x", "ls"], "-v is --verbose here")]:
+        assert why in anybody("run", *words, status=127).err, words
+    assert anybody("run", "nosuch=", status=127).err.endswith("--env NAME=VALUE\n")
+    assert anybody("run", "nosuch", status=127).err.endswith("command not found in the sandbox\n")
+
+
+def test_who_runs_out_of_processes_is_told_which_option_gives_more(creel):
+    forks = "for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done; wait"
+    assert "refused processes over 6; fix: --pids N" in creel("run", "--pids", "6", "sh", "-c", forks, status=2).err
+    assert "--pids" not in creel("run", "-q", "--pids", "6", "sh", "-c", forks, status=2).err
+
+
+def test_without_home_and_account_the_fix_is_named(creel):
+    done = subprocess.run(["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", CREEL, "run", "ls"], env={}, cwd="/",
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 125, done
+    assert "fix: HOME=DIR creel" in done.stderr, done
 
 
 @pytest.mark.parametrize("command", [["run", "ls"], ["call", "exec", "ls"], ["list"], ["explain", "--", "ls"]], ids=" ".join)
