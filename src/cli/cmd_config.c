@@ -259,10 +259,11 @@ static void note_filled_in(const struct cli *cli, const struct config *c, struct
 }
 
 /* What is written to the default place is in force at once, and refuses what was allowed a minute ago. */
-static void note_in_force(const struct cli *cli, const struct facts *f, struct str path, bool is_default)
+static void note_in_force(const struct cli *cli, const struct loaded *l, struct str path, bool is_default)
 {
-	struct str first =
-		arena_printf(cli->arena, "%.*s/.config/creel/creel.json5", (int)f->home.n, f->home.p);
+	struct str home = l->facts.home;
+	struct str first = arena_printf(cli->arena, "%.*s/.config/creel/creel.json5", (int)home.n, home.p);
+	const struct settings *s = &l->config.base;
 	_cleanup_buf_ struct buf text = { 0 };
 
 	if (cli->quiet)
@@ -278,15 +279,19 @@ static void note_in_force(const struct cli *cli, const struct facts *f, struct s
 		buf_puts(&text, "note: from now on every command reads it that is given no -c");
 	}
 	buf_putc(&text, '\n');
+	if (is_default && s->has[OPT_WS_ACCESS] && s->ws_access == ACCESS_NONE)
+		buf_puts(&text, "note: commands work in a private directory, and not in the current one "
+				"(mounts.workspace.access is none); --workspace-access overlay or "
+				"'mounts: { workspace: { access: \"overlay\" } }' there changes that\n");
 	output_complain(buf_str(&text));
 }
 
-static int write_imported(struct cli *cli, const struct facts *f, struct str path, struct str text,
+static int write_imported(struct cli *cli, const struct loaded *l, struct str path, struct str text,
 			  struct err *e)
 {
 	_cleanup_free_ char *z = NULL;
 	bool is_default = path.n == 0;
-	int r = is_default ? default_path(cli, f, &path, e) : 0;
+	int r = is_default ? default_path(cli, &l->facts, &path, e) : 0;
 
 	if (r < 0)
 		return r;
@@ -299,7 +304,7 @@ static int write_imported(struct cli *cli, const struct facts *f, struct str pat
 	buf_puts(cli->out, "wrote ");
 	buf_put_visible(cli->out, path);
 	buf_putc(cli->out, '\n');
-	note_in_force(cli, f, path, is_default);
+	note_in_force(cli, l, path, is_default);
 	return 0;
 }
 
@@ -346,7 +351,7 @@ int run_config_import(struct cli *cli, struct err *e)
 	config_show(&l.config, &o, &text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", OUTPUT_MAX);
-	r = write_imported(cli, &l.facts, path, buf_str(&text), e);
+	r = write_imported(cli, &l, path, buf_str(&text), e);
 	if (r == 0)
 		note_filled_in(cli, &l.config, buf_str(&text));
 	return r;

@@ -119,6 +119,23 @@ static int dispatch_to_host(struct run *r, struct err *e)
 	return run_on_host(r, e);
 }
 
+/* OpenClaw's default: whoever has brought its file here finds none of the files that they stand among. */
+static void tell_private_workspace(const struct run *r)
+{
+	const struct decision *d = r->decision;
+	_cleanup_buf_ struct buf line = { 0 };
+
+	if (r->cli->ws_access.has || d->eff.ws_access != ACCESS_NONE)
+		return;
+	buf_init(&line, 16384);
+	buf_puts(&line, "creel run: the workspace is a private directory of the session, and not '");
+	buf_put_visible(&line, d->eff.ws_path);
+	buf_puts(&line, "' (mounts.workspace.access is none, ");
+	origin_put(&line, &d->eff.origin[OPT_WS_ACCESS]);
+	buf_puts(&line, "); --workspace-access overlay shows that, and leaves it as it is\n");
+	output_complain(buf_str(&line));
+}
+
 /* Of the decision; a command that sets up a sandbox which stays is none of ours. */
 static void tell_warnings(const struct run *r)
 {
@@ -130,6 +147,7 @@ static void tell_warnings(const struct run *r)
 			told.v[told.n++] = d->warnings[i];
 	if (r->cli->quiet)
 		return;
+	tell_private_workspace(r);
 	if (told.n)
 		output_diags(&told, SEVERITY_WARN, &r->config);
 	if (r->cli->timeout.has && d->limits.timeout_s < r->cli->timeout.number) {

@@ -201,6 +201,27 @@ def test_import_says_whether_the_file_counts(creel):
     assert creel(*at, "--force", "-q", status=0).err == ""
 
 
+def test_a_workspace_that_is_not_the_current_directory_is_told(anybody):
+    anybody.file("openclaw.json", "{}")
+    anybody.file("here.txt", "x")
+    private = "the workspace is a private directory of the session, and not '"
+    got = anybody("run", "-c", "openclaw.json", "ls", status=0)
+    assert got.out == "" and f"{private}{anybody.cwd}'" in got.err and "--workspace-access overlay shows that" in got.err, got
+    assert "here.txt" in anybody("run", "-c", "openclaw.json", "--workspace-access", "overlay", "ls", status=0).out
+    for silent in [["-q"], ["--workspace-access", "none"]]:
+        assert private not in anybody("run", "-c", "openclaw.json", *silent, "ls", status=0).err
+    assert private not in anybody("run", "ls", status=0).err
+
+
+def test_import_tells_where_commands_work_from_then_on(creel):
+    creel.file("openclaw.json", "{}")
+    creel.file("overlay.json", '{agents: {defaults: {sandbox: {workspaceAccess: "rw"}}}}')
+    at = ["config", "import", "openclaw"]
+    assert "note: commands work in a private directory" in creel(*at, "openclaw.json", "--write", status=0).err
+    assert "private directory" not in creel(*at, "overlay.json", "--write", "--force", status=0).err
+    assert "private directory" not in creel(*at, "openclaw.json", "--write=x.json5", status=0).err
+
+
 def test_explain_of_the_main_session_says_what_run_adds(creel):
     assert "--sandbox light shows it" in creel("explain", "--", "ls", status=0).err
     for named in [["--session", "agent:main:main"], ["--sandbox", "light"], ["-q"], ["--json"]]:
