@@ -253,6 +253,20 @@ static const struct member *main_argument(const struct value *tool)
 	return first;
 }
 
+/* The argument that a program and its arguments are for; NULL = none is. */
+static const struct member *command_argument(const struct value *tool)
+{
+	static const char *const names[] = { "argv", "cmd", "command" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct member *argument = tool_argument(tool, str_z(names[i]));
+
+		if (argument && tool_argument_takes(argument, STR("array")))
+			return argument;
+	}
+	return NULL;
+}
+
 static int second_text(const struct words *x, struct str word, struct str first, struct err *e)
 {
 	bool runs = tool_argument(x->tool, STR("command")) || tool_argument(x->tool, STR("cmd"));
@@ -282,8 +296,10 @@ static int take_word(struct words *x, struct str word, struct err *e)
 	argument = main_argument(x->tool);
 	if (!argument)
 		return err_set(e, ERR_USAGE,
-			       STR_FMT ": '" STR_FMT "' is neither NAME=VALUE nor JSON, and it takes no text",
-			       STR_ARG(tool_name(x)), STR_ARG(word));
+			       STR_FMT ": '" STR_FMT
+				       "' is neither NAME=VALUE nor JSON, and it takes no text%s",
+			       STR_ARG(tool_name(x)), STR_ARG(word),
+			       command_argument(x->tool) ? "; write a command's words after '--'" : "");
 	for (size_t i = 0; i < x->n_names; i++)
 		if (str_eq(x->names[i], argument->key))
 			return second_text(x, word, argument->key, e);
@@ -293,18 +309,12 @@ static int take_word(struct words *x, struct str word, struct err *e)
 /* What stands behind "--": the program and its arguments, untouched. */
 static int take_command(struct words *x, struct err *e)
 {
-	static const char *const names[] = { "argv", "cmd", "command" };
 	const struct strs rest = x->cli->args.rest;
-	const struct member *argument = NULL;
+	const struct member *argument = command_argument(x->tool);
 	int r;
 
 	if (!x->cli->args.has_rest)
 		return 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !argument; i++) {
-		argument = tool_argument(x->tool, str_z(names[i]));
-		if (argument && !tool_argument_takes(argument, STR("array")))
-			argument = NULL;
-	}
 	if (!argument)
 		return err_set(e, ERR_USAGE,
 			       STR_FMT
@@ -444,7 +454,8 @@ static bool is_json(struct str word)
 static bool quotes_are_gone(struct str json)
 {
 	json = str_trim(json);
-	return json.n > 2 && isalpha((unsigned char)json.p[1]) && !memchr(json.p, '"', json.n);
+	return json.n > 2 && json.p[0] == '{' && isalpha((unsigned char)json.p[1]) &&
+	       !memchr(json.p, '"', json.n);
 }
 
 static int check_object(struct cli *cli, const char *name, struct str json, struct err *e)
@@ -453,6 +464,11 @@ static int check_object(struct cli *cli, const char *name, struct str json, stru
 	struct value v;
 	int r = json_parse(cli->arena, json, &o, &v, e);
 
+	if (r < 0 && !is_json(json))
+		return err_set(
+			e, ERR_USAGE,
+			"'-' reads all arguments as one JSON object from standard input, and that begins "
+			"otherwise; NAME=@- takes a text");
 	if (r < 0 && quotes_are_gone(json))
 		return err_set(e, ERR_USAGE,
 			       "%s: a shell has taken the quotes away from '%.*s'"

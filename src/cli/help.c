@@ -141,6 +141,9 @@ int run_help(struct cli *cli, struct err *e)
 		if (near)
 			return err_set(e, ERR_USAGE, "there is no command '" STR_FMT "', did you mean '%s'?",
 				       STR_ARG(cli->args.words.v[i]), near);
+		if (!sub && args_command(&shown)->helps)
+			return err_set(e, ERR_USAGE, "'creel call " STR_FMT " --help' tells about a tool",
+				       STR_ARG(cli->args.words.v[i]));
 		if (!sub)
 			return err_set(e, ERR_USAGE, "there is no command '" STR_FMT "'",
 				       STR_ARG(cli->args.words.v[i]));

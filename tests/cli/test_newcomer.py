@@ -47,6 +47,8 @@ DENIES = '{tools: {sandbox: {deny: ["group:runtime"]}}}'
     (["call", "run", "ls"], "unknown tool 'run', did you mean 'exec'?"),
     (["call", "cat", "x"], "unknown tool 'cat', did you mean 'read'?"),  # and not: git
     (["call", "grep", "x"], "did you mean 'search'?"),
+    (["help", "call", "exec"], "'creel call exec --help' tells about a tool"),
+    (["call", "shell_exec", "ls -l"], "it takes no text; write a command's words after '--'"),
     (["call", "search", "{pattern:TODO}"], "a shell has taken the quotes away from '{pattern:TODO}'"),
     (["call", "write", "a.txt", "hello"], "write: 'hello' is not NAME=VALUE, and there already is a 'path'; it takes path, content, append"),
 ])
@@ -60,6 +62,11 @@ def test_every_command_that_is_named_instead_exists(creel):
     for word in ["ps", "ls", "sandboxes", "sessions", "tools", "logs", "history", "stop", "rm", "restart", "start", "up", "check", "init", "why", "stats", "info"]:
         instead = creel(word, status=125).err.split("write 'creel ")[1].split("'")[0].split(" ")
         creel(*[w for w in instead if not w.startswith("-")], "--help", status=0)
+
+
+def test_a_text_on_standard_input_is_told_apart_from_json(anybody):
+    for text, fix in [("--- a/x\n+++ b/x\n", "NAME=@- takes a text"), ("{pattern:x}", "a shell has taken the quotes"), ('{"x": ', "standard input:1:")]:
+        assert fix in anybody("call", "apply_patch", "-", input=text, status=125).err
 
 
 def test_a_quoted_command_line_is_told_to_be_one_word(anybody):
