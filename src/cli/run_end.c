@@ -74,10 +74,57 @@ static const char *why_not_found(const struct run *r, struct str name)
 		return "; it is one word here: leave out the quotes, or use sh -c '...'";
 	if (r->cli->verbose && name.n && name.p[0] == '/' && memchr(name.p, ':', name.n))
 		return "; -v is --verbose here, and --workspace DIR is the directory that it sees";
+	if (r->cli->image.has && !memchr(name.p, '/', name.n))
+		return "; the image has no such program in its PATH";
 	if (memchr(name.p, '/', name.n))
 		return ": neither there nor, if it is a script, the interpreter that its first line names; "
 		       "the workspace is the current directory inside";
 	return "";
+}
+
+/* The sandbox has these, too: whoever has not found it there was given another PATH. */
+static bool is_of_the_system(struct str dir)
+{
+	return str_starts(dir, STR("/usr/")) || str_eq(dir, STR("/bin")) || str_eq(dir, STR("/sbin"));
+}
+
+/* A program of one's own home, such as ~/.cargo/bin/cargo: it is in the caller's PATH, and not in the sandbox. */
+static struct str on_the_host(const struct run *r, struct str name)
+{
+	const char *path = environ_get(r->cli->environ, "PATH");
+	struct str rest = str_z(path ? path : ""), dir;
+
+	if (r->cli->image.has || memchr(name.p, '/', name.n))
+		return (struct str){ 0 };
+	while (rest.n) {
+		struct str at;
+
+		if (!str_cut(rest, ':', &dir, &rest)) {
+			dir = rest;
+			rest = (struct str){ 0 };
+		}
+		at = arena_printf(r->cli->arena, STR_FMT "/" STR_FMT, STR_ARG(dir), STR_ARG(name));
+		if (dir.n && dir.p[0] == '/' && !is_of_the_system(dir) && at.p && access(at.p, X_OK) == 0)
+			return dir;
+	}
+	return (struct str){ 0 };
+}
+
+static void tell_not_found(const struct run *r, struct str name, struct err *e)
+{
+	struct str dir = on_the_host(r, name);
+
+	if (dir.n)
+		(void)err_set(e, ERR_NOTFOUND,
+			      "'" STR_FMT
+			      "': command not found in the sandbox; on the host it is in '" STR_FMT
+			      "', which -e 'mounts.binds=" STR_FMT
+			      ":/opt/host:ro' --env PATH=/opt/host:/usr/bin:/bin "
+			      "shows",
+			      STR_ARG(name), STR_ARG(dir), STR_ARG(dir));
+	else
+		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox%s",
+			      STR_ARG(name), why_not_found(r, name));
 }
 
 /* The payload was never executed: what the kernel said about it decides between 126, 127 and our own failure. */
@@ -90,8 +137,7 @@ static int never_started(struct run *r, struct err *e)
 	if (exec && r->last.err == ENOENT) {
 		r->reason = RUN_NOT_FOUND;
 		r->status = 127;
-		(void)err_set(e, ERR_NOTFOUND, "'" STR_FMT "': command not found in the sandbox%s",
-			      STR_ARG(name), why_not_found(r, name));
+		tell_not_found(r, name, e);
 	} else if (exec) {
 		r->reason = RUN_NOT_EXECUTABLE;
 		r->status = 126;

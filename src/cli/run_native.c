@@ -135,6 +135,14 @@ static void tell_since(const struct run *r, size_t first)
 		output_diags(&late, SEVERITY_WARN, &r->config);
 }
 
+/* The command is looked for where it would look itself. */
+static void take_path(struct profile *p)
+{
+	for (size_t i = 0; p->path.n && i < p->env.n; i++)
+		if (str_starts(p->env.v[i], STR("PATH=")) && p->env.v[i].n > 5)
+			p->path = str_from(p->env.v[i], 5);
+}
+
 static int make_profile(struct run *r, struct err *e)
 {
 	size_t told = r->diags.n;
@@ -161,6 +169,7 @@ static int make_profile(struct run *r, struct err *e)
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)
 		rc = profile_make(&in, r->cli->arena, &r->diags, &r->profile, e);
+	take_path(&r->profile);
 	tell_since(r, told);
 	for (size_t i = 0; rc >= 0 && i < r->profile.n_mounts; i++)
 		if (r->profile.mounts[i].overlay) {

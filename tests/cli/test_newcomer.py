@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever has installed creel today: what is typed in good faith and is not quite right is answered with what is."""
 import os
+import shlex
 import subprocess
 
 import pytest
@@ -84,6 +85,28 @@ def test_a_program_that_is_not_there_is_answered_by_what_it_looks_like(anybody):
         assert why in anybody("run", *words, status=127).err, words
     assert anybody("run", "nosuch=", status=127).err.endswith("--env NAME=VALUE\n")
     assert anybody("run", "nosuch", status=127).err.endswith("command not found in the sandbox\n")
+
+
+def test_a_program_of_the_home_directory_can_be_had_as_the_message_says(anybody):
+    tools = anybody.home / "my tools"
+    tools.mkdir()
+    (tools / "mytool").write_text("#!/bin/sh\necho ran\n")
+    (tools / "mytool").chmod(0o755)
+    anybody.env["PATH"] = f"{tools}:/usr/bin:/bin"
+    got = anybody("run", "mytool", status=127).err
+    assert f"on the host it is in '{tools}'" in got, got
+    options = shlex.split(got.split("which ")[1].split(" shows")[0])
+    assert anybody("run", *options, "mytool", status=0).out == "ran\n"
+
+
+def test_a_command_is_looked_for_in_the_path_that_it_is_given(anybody):
+    (anybody.cwd / "bin").mkdir()
+    (anybody.cwd / "bin/mytool").write_text("#!/bin/sh\necho ran $PATH\n")
+    (anybody.cwd / "bin/mytool").chmod(0o755)
+    path = "/sandbox/bin:/usr/bin:/bin"
+    assert anybody("run", "--env", f"PATH={path}", "mytool", status=0).out == f"ran {path}\n"
+    assert anybody("run", "--env", "PATH=/nowhere", "ls", status=127).err == "creel run: 'ls': command not found in the sandbox\n"
+    assert anybody("run", "mytool", status=127).out == ""
 
 
 def test_who_runs_out_of_processes_is_told_which_option_gives_more(creel):
