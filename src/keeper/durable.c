@@ -5,6 +5,7 @@
  */
 #include "keeper/keeper_priv.h"
 
+#include "base/fd.h"
 #include "base/port.h"
 
 #include <fcntl.h>
@@ -23,20 +24,38 @@ static _Noreturn void write_out(const char *path)
 	_exit(fd < 0 || fdatasync(fd) < 0 ? 1 : 0);
 }
 
-/* Twice, so that nobody has to wait for it. */
-static void write_out_apart(struct loop *l, void *ctx)
+static void written(struct loop *l, void *ctx, struct proc_status status)
 {
-	const struct keeper *k = ctx;
-	pid_t pid = fork();
+	struct keeper *k = ctx;
 
 	(void)l;
-	if (pid == 0) {
-		if (fork() == 0)
-			write_out(k->durable);
-		_exit(0);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	(void)status;
+	k->writer = 0;
+	k->writer_fd = fd_close(k->writer_fd);
+}
+
+/* It is ours to reap: whoever has it after us may not, as pid 1 of a container. */
+static void write_out_apart(struct loop *l, void *ctx)
+{
+	struct keeper *k = ctx;
+	struct loop_id unused;
+
+	k->writer = fork();
+	if (k->writer == 0)
+		write_out(k->durable);
+	if (k->writer < 0)
+		return;
+	k->writer_fd = (int)syscall(SYS_pidfd_open, k->writer, 0);
+	if (k->writer_fd >= 0)
+		(void)loop_add_child(l, k->writer_fd, written, k, &unused);
+}
+
+void durable_end(struct keeper *k)
+{
+	while (k->writer > 0 && waitpid(k->writer, NULL, 0) < 0 && errno == EINTR)
 		;
+	k->writer = 0;
+	k->writer_fd = fd_close(k->writer_fd);
 }
 
 int durable_begin(struct keeper *k, struct str path)

@@ -168,6 +168,8 @@ struct keeper {
 	struct box *box;
 	struct loop_id box_source, idle_source, look_source, retry_source;
 	char durable[4096]; /* durable.c */
+	pid_t writer;       /* 0 = none */
+	int writer_fd;
 	int dir, lock, listener, logs;
 	struct loop_id listener_source;
 	uint64_t idle_ms, active_ms; /* idle_ms 0 = never */
@@ -193,3 +195,5 @@ void keeper_settle(struct keeper *k);
 
 /* A file that is to be on the disk, somewhat later; empty = none. */
 int durable_begin(struct keeper *k, struct str path);
+/* When all others are let go of: it may have to wait for the disk. */
+void durable_end(struct keeper *k);

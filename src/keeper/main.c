@@ -197,13 +197,16 @@ static void end(struct keeper *k)
 	k->lock = fd_close(k->lock); /* whoever hears that we have gone may start the next one */
 	clients_done(k);
 	k->loop = loop_free(k->loop);
+	durable_end(k);
 }
 
 int main(void)
 {
-	static struct keeper k = {
-		.dir = KEEPER_FD_DIR, .lock = FD_NONE, .listener = FD_NONE, .logs = FD_NONE
-	};
+	static struct keeper k = { .dir = KEEPER_FD_DIR,
+				   .lock = FD_NONE,
+				   .listener = FD_NONE,
+				   .logs = FD_NONE,
+				   .writer_fd = FD_NONE };
 	struct err e = { 0 };
 	pid_t pid;
 
