@@ -435,16 +435,6 @@ int native_stands(struct box *b, bool wait, struct err *e)
 	return r >= 0 ? 1 : r == -EAGAIN ? 0 : r;
 }
 
-static struct str keep_behind(char **at, struct str s)
-{
-	struct str kept = { .p = *at, .n = s.n };
-
-	if (s.n)
-		memcpy(*at, s.p, s.n);
-	*at += s.n;
-	return kept;
-}
-
 static int open_box(const struct native_spec *spec, bool wait, struct box **ret, struct err *e)
 {
 	struct cgroup cgroup = spec->cgroup ? *spec->cgroup : CGROUP_EMPTY;
@@ -465,9 +455,9 @@ static int open_box(const struct native_spec *spec, bool wait, struct box **ret,
 	n->clerk_fd = spec->clerk_fd;
 	n->own_clerk_fd = FD_NONE;
 	behind = (char *)(n + 1);
-	n->workdir = keep_behind(&behind, spec->workdir);
+	n->workdir = str_put(&behind, spec->workdir);
 	if (!wait)
-		n->begun = keep_behind(&behind, spec->plan);
+		n->begun = str_put(&behind, spec->plan);
 	r = start(n, spec, e);
 	if (r >= 0 && wait)
 		r = stand(n, spec->plan, true, e);

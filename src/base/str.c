@@ -140,3 +140,13 @@ int str_dupz(struct str s, char **ret)
 	*ret = z;
 	return 0;
 }
+
+struct str str_put(char **at, struct str s)
+{
+	struct str copy = { .p = *at, .n = s.n };
+
+	if (s.n > 0)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}

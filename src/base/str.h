@@ -75,3 +75,6 @@ int str_to_u64(struct str s, uint64_t max, uint64_t *ret);
 
 /* NUL-terminated copy. -EINVAL when the slice holds a NUL byte: "a\0b" must not become "a". */
 int str_dupz(struct str s, char **ret);
+
+/* Copies to `*at`, where there is room for it, and moves that behind the copy: for what is kept in one piece of memory. */
+struct str str_put(char **at, struct str s);

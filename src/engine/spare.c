@@ -50,16 +50,6 @@ static void forget_want(struct session *s)
 	free(w);
 }
 
-static struct str keep(char **at, struct str s)
-{
-	struct str copy = { .p = *at, .n = s.n };
-
-	if (s.n)
-		memcpy(*at, s.p, s.n);
-	*at += s.n;
-	return copy;
-}
-
 void spare_want(struct session *s, const struct request *r, const struct decision *d)
 {
 	size_t words = r->tool.n + r->command.n + r->path.n, bytes;
@@ -77,15 +67,15 @@ void spare_want(struct session *s, const struct request *r, const struct decisio
 		return; /* the next call makes its own */
 	at = (char *)&w->argv[r->argv.n];
 	w->bytes = bytes;
-	w->request = (struct request){ .tool = keep(&at, r->tool),
-				       .command = keep(&at, r->command),
-				       .path = keep(&at, r->path),
+	w->request = (struct request){ .tool = str_put(&at, r->tool),
+				       .command = str_put(&at, r->command),
+				       .path = str_put(&at, r->path),
 				       .has_timeout = r->has_timeout,
 				       .timeout_s = r->timeout_s,
 				       .wants_elevated = r->wants_elevated,
 				       .passive = r->passive };
 	for (size_t i = 0; i < r->argv.n; i++)
-		w->argv[i] = keep(&at, r->argv.v[i]);
+		w->argv[i] = str_put(&at, r->argv.v[i]);
 	w->request.argv = (struct strs){ .v = w->argv, .n = r->argv.n };
 	s->spares.want = w;
 }

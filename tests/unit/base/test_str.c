@@ -149,6 +149,17 @@ TEST(str_dupz_of_nothing_is_an_empty_string)
 	assert_string_equal(z, "");
 }
 
+TEST(str_put_copies_one_behind_the_other)
+{
+	char room[] = "........", *at = room;
+	struct str a = str_put(&at, STR("ab")), b = str_put(&at, none), c = str_put(&at, STR("c\0d"));
+
+	assert_ptr_equal(a.p, room);
+	assert_true(str_eq(a, STR("ab")) && b.n == 0 && str_eq(c, STR("c\0d")));
+	assert_ptr_equal(at, room + 5);
+	assert_memory_equal(room, "abc\0d...", sizeof(room));
+}
+
 TEST(str_distance_counts_each_kind_of_edit_once)
 {
 	assert_int_equal(str_distance(STR("mode"), STR("mode"), 9), 0);
