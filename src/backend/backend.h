@@ -60,7 +60,7 @@ enum box_event_kind {
 	BOX_STARTED,  /* pid = its number inside */
 	BOX_PTY,      /* fd is the terminal's other side, the receiver's to close */
 	BOX_ENDED,    /* end */
-	BOX_FAILED, /* the call did not start: err says why (ERR_NOTFOUND: no such program; ERR_DENIED: not executable) */
+	BOX_FAILED, /* the call did not start: err says why (ERR_NOTFOUND: no such program; ERR_DENIED: not executable; box_unbegun()) */
 };
 
 struct box_event {
@@ -80,6 +80,10 @@ struct box_stat {
 	char walls[65]; /* hex digest of the walls that held, when they were tried; empty = not known */
 	uint32_t probes, landlock_abi;
 };
+
+/* The box had gone before anything of what was asked for began, which is certain: another box can be asked for the same. */
+int box_unbegun(struct err *e);
+bool box_is_unbegun(const struct err *e);
 
 struct box_ops {
 	const char *name; /* "native" */
@@ -107,8 +111,9 @@ struct jobs_ops; /* backend/jobs.h */
 struct box {
 	const struct box_ops *ops;
 	const struct jobs_ops *jobs; /* NULL = no background processes here */
-	uint64_t jobs_owner;         /* whose those are that are started, and which ones there are for us; 0 = nobody's */
-	bool jobs_any;               /* all are there for us, whoever has started them */
+	uint64_t
+		jobs_owner; /* whose those are that are started, and which ones there are for us; 0 = nobody's */
+	bool jobs_any;      /* all are there for us, whoever has started them */
 };
 
 static inline struct box *box_close(struct box *b)

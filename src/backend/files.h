@@ -118,6 +118,7 @@ struct files_ops {
 
 struct files {
 	const struct files_ops *ops;
+	uint64_t heard; /* requests that somebody may have heard; whoever likes sets it back */
 };
 
 /* put() made of stage, commit and drop; `flags` as put() has them. */

@@ -86,6 +86,7 @@ static int send_request(struct files_wire *w, struct asking *a)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return give_up(w, errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET);
+	w->files.heard++;
 	return 0;
 }
 
@@ -110,6 +111,8 @@ static ssize_t receive(struct files_wire *w, struct msghdr *m)
 		if (clock_mono_ms() >= end)
 			return -ETIMEDOUT;
 	}
+	if (n < 0 && errno == ECONNRESET) /* it went, and our request was still there */
+		w->files.heard--;
 	if (n < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
 	return n;

@@ -47,7 +47,7 @@ static int kept_exec(struct box *b, const struct box_call *call, uint64_t *ret_i
 	int r;
 
 	if (k->gone)
-		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+		return box_unbegun(e);
 	if (k->asked.n == ASKED_MAX) {
 		(void)err_set(e, ERR_LIMIT, "%u calls of this client run already", ASKED_MAX);
 		return -EAGAIN;
@@ -60,8 +60,10 @@ static int kept_exec(struct box *b, const struct box_call *call, uint64_t *ret_i
 		explicit_bzero(body.p, body.n);
 	buf_done(&body);
 	if (r < 0)
-		return r;
+		return e->kind == ERR_UNAVAIL ? box_unbegun(e) : r;
 	*ret_id = ++k->last_id;
+	k->exec = *ret_id;
+	k->exec_sent = k->sent;
 	(void)asked_add(&k->asked, *ret_id);
 	return 0;
 }
@@ -105,6 +107,10 @@ static int kept_next(struct box *b, bool wait, struct box_event *ret, struct err
 	*ret = (struct box_event){
 		.kind = id ? BOX_ENDED : BOX_GONE, .call = id, .fd = FD_NONE, .err = k->why
 	};
+	if (id && id == k->exec && k->unheard && k->exec_sent == k->sent) {
+		ret->kind = BOX_FAILED;
+		(void)box_unbegun(&ret->err);
+	}
 	events_ring(&k->later);
 	return 1;
 }

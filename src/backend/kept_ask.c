@@ -31,8 +31,10 @@ int kept_send(struct kept *k, struct keeper_request *h, struct str body, struct 
 		body.n = 0;
 	}
 	r = message_send(k->socket, (struct str){ .p = (const char *)h, .n = sizeof(*h) }, body, &all);
-	if (r == 0)
+	if (r == 0) {
+		k->sent++;
 		return 0;
+	}
 	if (r == -EPIPE || r == -ECONNRESET || r == -ENOTCONN)
 		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
 	if (r != -EAGAIN && r != -ETOOMANYREFS)
@@ -178,6 +180,7 @@ int kept_hear(struct kept *k, bool wait, struct box_event *ret, struct kept_repl
 				 sizeof(k->body), &fds);
 	int r;
 
+	k->unheard |= fds.unheard;
 	if (n == 0)
 		is_gone(k);
 	if (n == 0 || n == -EAGAIN)
@@ -225,7 +228,10 @@ static int pump(struct kept *k, short events, uint64_t end, struct kept_reply *r
 int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct message_fds *fds,
 	     uint64_t wait_ms, struct kept_reply *ret, struct err *e)
 {
-	uint64_t end = clock_deadline(k->answer_ms + wait_ms);
+	uint64_t end = clock_deadline(k->answer_ms + wait_ms), sent;
+	/* Of the others a call may have asked before. */
+	const bool begins = h->msg == KEEPER_JOB_START || h->msg == KEEPER_FILES;
+	bool asked;
 	int r = -EAGAIN;
 
 	if (h->msg >= KEEPER_JOB_START && !h->owner && !(h->flags & KEEPER_F_ANY))
@@ -236,6 +242,8 @@ int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct m
 		if (r == -EAGAIN && pump(k, POLLIN | POLLOUT, end, NULL, e) < 0)
 			return -(int)e->kind;
 	}
+	asked = r >= 0;
+	sent = k->sent;
 	while (!k->gone && r >= 0 && (ret->head.msg != KEEPER_REPLY || ret->head.id != h->id))
 		r = pump(k, POLLIN, end, ret, e);
 	if (k->gone && ret->head.id != h->id && k->why.kind == ERR_PROTO) {
@@ -243,7 +251,9 @@ int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct m
 		return -(int)e->kind;
 	}
 	if (k->gone && ret->head.id != h->id)
-		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+		r = err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+	if (begins && r < 0 && e->kind == ERR_UNAVAIL && (!asked || (k->unheard && k->sent == sent)))
+		return box_unbegun(e);
 	if (r < 0 || ret->head.err_kind == ERR_NONE)
 		return r < 0 ? r : 0;
 	keeper_event_err(&ret->head, ret->body, e);

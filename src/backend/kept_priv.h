@@ -19,6 +19,10 @@ struct kept {
 	uint64_t answer_ms; /* that an answer may take by itself */
 	bool gone;
 	struct err why;
+	uint64_t sent; /* messages */
+	uint64_t exec; /* the last call that was asked for, with message number exec_sent */
+	uint64_t exec_sent;
+	bool unheard;                 /* it went without hearing the last one */
 	struct files_wire *wire;      /* NULL until somebody asks for files */
 	char body[KEEPER_INLINE_MAX]; /* of what came last */
 };

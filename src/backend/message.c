@@ -78,11 +78,12 @@ ssize_t message_take(int fd, unsigned flags, void *head, size_t head_size, void 
 	int resets = 0;
 	ssize_t n;
 
-	ret->n = 0;
+	*ret = (struct message_fds){ .n = 0 };
 	/* Who went without hearing us out leaves an error, once; what was said before is still there behind it. */
 	do
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | (flags & MESSAGE_WAIT ? 0 : MSG_DONTWAIT));
 	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
+	ret->unheard = resets > 0;
 	if (n < 0)
 		return errno == ECONNRESET ? 0 : -errno;
 	take_fds(&m, &c, ret);

@@ -14,6 +14,7 @@
 struct message_fds {
 	int v[MESSAGE_FDS_MAX];
 	size_t n;
+	bool unheard; /* taken: the other side has gone, and has not heard what was said last */
 };
 void message_close(struct message_fds *fds);
 #define _cleanup_fds_ _cleanup_(message_close)

@@ -43,6 +43,20 @@ struct native {
 	uint32_t n_clerks;          /* that run */
 };
 
+/* Nothing else fails with it, and what a keeper says keeps it. */
+int box_unbegun(struct err *e)
+{
+	int r = err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+
+	e->sys_errno = ESHUTDOWN;
+	return r;
+}
+
+bool box_is_unbegun(const struct err *e)
+{
+	return e->kind == ERR_UNAVAIL && e->sys_errno == ESHUTDOWN;
+}
+
 static struct native *native_of(const struct box *b)
 {
 	union {
@@ -87,6 +101,12 @@ static struct warm_call translate(const struct native *n, const struct box_call 
 	return w;
 }
 
+/* Nobody has what was sent. */
+static int unless_gone(int r, struct err *e)
+{
+	return r < 0 && (e->sys_errno == EPIPE || e->sys_errno == ECONNRESET) ? box_unbegun(e) : r;
+}
+
 static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e)
 {
 	struct native *n = native_of(b);
@@ -95,14 +115,14 @@ static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret
 	int r, at;
 
 	if (n->gone)
-		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+		return box_unbegun(e);
 	if (n->asked.n == ASKED_MAX) {
 		(void)err_set(e, ERR_LIMIT, "%u calls run in this sandbox already", ASKED_MAX);
 		return -EAGAIN;
 	}
 	r = warm_call(&n->warm, &w, ret_id, e);
 	if (r < 0)
-		return r;
+		return unless_gone(r, e);
 	at = asked_add(&n->asked, *ret_id);
 	note(n->names[at].program, call->argv.v[0]);
 	note(n->names[at].cwd, w.cwd);
@@ -238,6 +258,10 @@ static void tell_gone(struct native *n, struct box_event *ret)
 	*ret = (struct box_event){
 		.kind = id ? BOX_ENDED : BOX_GONE, .call = id, .fd = FD_NONE, .err = n->why
 	};
+	if (id && id == n->warm.unheard) {
+		ret->kind = BOX_FAILED;
+		(void)box_unbegun(&ret->err);
+	}
 }
 
 static int native_next(struct box *b, bool wait, struct box_event *ret, struct err *e)
@@ -265,14 +289,16 @@ static int native_fd(const struct box *b)
 int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e)
 {
 	struct native *n = native_of(b);
-	int r = n->gone ? err_set(e, ERR_UNAVAIL, "the sandbox has ended") : 0;
+	int r = n->gone ? box_unbegun(e) : 0;
 
 	if (r >= 0 && n->clerk_fd <= 0) {
 		r = clerk_open_program(&n->own_clerk_fd, e);
 		n->clerk_fd = n->own_clerk_fd;
 	}
 	if (r >= 0)
-		r = clerk_start(&n->warm, n->clerk_fd, n->workdir, CLERK_UMASK, ret_socket, ret_id, e);
+		r = unless_gone(
+			clerk_start(&n->warm, n->clerk_fd, n->workdir, CLERK_UMASK, ret_socket, ret_id, e),
+			e);
 	if (r >= 0)
 		n->n_clerks++;
 	return r;

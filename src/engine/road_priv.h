@@ -22,7 +22,9 @@ struct trip {
 	struct outcome out;
 	uint64_t seq; /* of "decided" */
 	bool decided;
-	bool began; /* the tool had its sandbox, and what was said from then on is about that */
+	bool unheard; /* whoever was to work on its files has heard nothing of it */
+	bool again;   /* its first sandbox had gone before anything of it began */
+	bool began;   /* the tool had its sandbox, and what was said from then on is about that */
 	struct denial denials[2 + NET_DENIALS_MAX];
 	uint64_t stdout_bytes, stderr_bytes;
 	bool too_much;                 /* it wrote more than limits.output */

@@ -123,6 +123,8 @@ static int run_tool(struct trip *t, struct err *e)
 		r = t->s->box->ops->files(t->s->box, &x.files, e);
 	if (r < 0)
 		return r;
+	if (x.files)
+		x.files->heard = 0;
 	fill_programs(t);
 	jsonw_init(&w, &t->members, 0);
 	jsonw_obj(&w);
@@ -130,6 +132,7 @@ static int run_tool(struct trip *t, struct err *e)
 	jsonw_obj_end(&w);
 	t->out.says_end = x.says_end;
 	t->out.says_artifacts = x.says_artifacts;
+	t->unheard = x.files && x.files->heard == 0 && e->sys_errno == ECONNRESET;
 	if (r >= 0 && t->members.failed)
 		return err_set(e, ERR_LIMIT, "the result is larger than %zu bytes", RESULT_MAX);
 	return r;
@@ -231,6 +234,20 @@ static void end_way(struct trip *t, int fd)
 		trip_denial(t, way_denial(&n->denials[i]));
 }
 
+/* Ended by somebody while the call was on its way there: the next one has it, once. What may have begun is not tried again. */
+static bool goes_again(struct trip *t, int r)
+{
+	if (r >= 0 || t->again || t->s->on_host || t->programs.end.ran ||
+	    !(t->unheard || box_is_unbegun(&t->out.err)))
+		return false;
+	if (t->s->for_one)
+		session_end(t->s, true);
+	t->again = true;
+	t->out.err = (struct err){ 0 };
+	t->members.n = 0;
+	return true;
+}
+
 static int run_in_place(struct trip *t)
 {
 	_cleanup_close_ int way = FD_NONE;
@@ -248,13 +265,19 @@ static int run_in_place(struct trip *t)
 	spare_want(t->s, &t->request, t->d);
 	if (way >= 0 && way_open(way, t->s, t->d, t->out.request_id, t->a, e) < 0)
 		return trip_error(t, "egress_unavailable");
-	if (t->o->allowed)
-		t->o->allowed(t->o->ctx);
-	warn_first(t);
+	if (!t->again) {
+		if (t->o->allowed)
+			t->o->allowed(t->o->ctx);
+		warn_first(t);
+	}
 	if (!t->s->on_host && clock_mono_ms() - t->s->seen.looked_ms >= LIMITS_LOOK_MS)
 		session_count_limits(t->s);
 	t->began = true;
 	r = run_tool(t, e);
+	if (goes_again(t, r)) {
+		way = fd_close(way);
+		return run_in_place(t);
+	}
 	judge(t, r);
 	if (way >= 0)
 		end_way(t, TAKE_FD(way));

@@ -97,6 +97,8 @@ int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e)
 	do
 		n = recvmsg(w->box.control, &m, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
 	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
+	if (resets)
+		w->unheard = w->said;
 	if (n < 0 && errno == EAGAIN)
 		return -EAGAIN;
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
@@ -175,8 +177,10 @@ static int send_parts(struct warm *w, struct parts *p, bool with_body, struct er
 		c.h.cmsg_len = (socklen_t)CMSG_LEN(sizeof(int) * p->n_fds);
 		memcpy(CMSG_DATA(&c.h), p->fds, sizeof(int) * p->n_fds);
 	}
-	if (sendmsg(w->box.control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+	if (sendmsg(w->box.control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+		w->said = p->head.msg == SERVE_EXEC ? p->head.id : 0;
 		return 0;
+	}
 	if (errno == EAGAIN)
 		(void)err_set(e, ERR_LIMIT, "the sandbox has more requests than it can take at once");
 	else

@@ -13,6 +13,8 @@
 struct warm {
 	struct sandbox box;
 	uint64_t last_id;
+	uint64_t said;    /* the call that the last request asked for; 0 = it asked for something else */
+	uint64_t unheard; /* that, when the sandbox went without having heard it */
 	struct warden_report ready; /* MSG_READY: which walls held; after warm_ready() */
 	int listener; /* after warm_ready(): the socket of profile.proxy_port, ours; negative = none */
 	struct serve_item heard[SERVE_CALLS_MAX]; /* with the last event */

@@ -395,6 +395,7 @@ WITH_KEEPER(finished_results_are_heard_after_it_was_killed)
 	struct box_call c = sh("exit 7");
 	struct pollfd p = { .fd = d->box->ops->fd(d->box), .events = POLLIN };
 	uint64_t first = ask(d, &c), second;
+	struct box_event ev;
 
 	MUST(poll(&p, 1, 10000) == 1); /* its end has come */
 	MUST(kill(d->keeper.pid, SIGSTOP) == 0);
@@ -402,7 +403,9 @@ WITH_KEEPER(finished_results_are_heard_after_it_was_killed)
 	MUST(kill(d->keeper.pid, SIGKILL) == 0);
 	wait_dead(d->keeper.pid);
 	MUST(hear_end(d, first).value == 7);
-	MUST(hear_end(d, second).reason == BOX_LOST && hear(d).kind == BOX_GONE);
+	ev = hear(d);
+	MUST(ev.kind == BOX_FAILED && ev.call == second && box_is_unbegun(&ev.err));
+	MUST(hear(d).kind == BOX_GONE);
 	{
 		struct err e = { 0 };
 
