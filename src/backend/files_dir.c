@@ -83,29 +83,42 @@ static int split(const char *path, char dir[static FILES_PATH_MAX], struct str *
 	return name.n > 255 ? -ENAMETOOLONG : 0;
 }
 
-/* One after the other from the top, so that every step is resolved by the kernel with all links on its way. */
+/*
+ * One after the other from the top, each in the one before. Where that is no plain directory (a link, ".."), the kernel resolves the whole way to the next with all
+ * links on it.
+ */
 static int make_dirs(struct files *f, const char *dir, size_t *ret_made)
 {
 	char part[FILES_PATH_MAX], up[FILES_PATH_MAX];
 	size_t n = strlen(dir);
+	_cleanup_close_ int fd = FD_NONE;
 
 	for (size_t i = 1; i <= n; i++) {
-		_cleanup_close_ int fd = FD_NONE;
 		struct str name;
+		int next;
 
 		if (i < n && dir[i] != '/')
 			continue;
+		if (dir[i - 1] == '/')
+			continue; /* "/", "a//" */
 		memcpy(part, dir, i);
 		part[i] = '\0';
-		if (split(part, up, &name) < 0)
-			continue; /* "/", ".", "..", "a//": nothing to make */
-		fd = files_dir_open(f, up, O_PATH | O_DIRECTORY, 0);
+		if (split(part, up, &name) < 0) { /* nothing to make */
+			if (!str_ends(str_z(part), STR("/.")))
+				fd = fd_close(fd);
+			continue;
+		}
+		if (fd < 0)
+			fd = files_dir_open(f, up, O_PATH | O_DIRECTORY, 0);
 		if (fd < 0)
 			return fd;
 		if (mkdirat(fd, part + (name.p - part), 0777) == 0)
 			*ret_made = *ret_made ? *ret_made : i;
 		else if (errno != EEXIST)
 			return -errno;
+		next = openat(fd, part + (name.p - part), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		(void)fd_close(fd);
+		fd = next;
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -379,6 +380,50 @@ TEST(files_directories_that_were_made_for_a_write_that_failed_are_gone_and_other
 	/* One that was written stays, of course. */
 	assert_int_equal(write_at(&p, "kept/a/file", STR("x"), 0), 0);
 	CHECK_READ(p, "kept/a/file", STR("x"));
+}
+
+static _Noreturn void write_deep(struct yard *p, const char *path)
+{
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 || raise(SIGSTOP) != 0)
+		_exit(2);
+	_exit(write_at(p, path, STR("deep"), 0) != 0);
+}
+
+/* Every system call stops it twice. */
+static unsigned count_calls(struct yard *p, const char *path)
+{
+	unsigned stops = 0;
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		write_deep(p, path);
+	for (;;) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (!WIFSTOPPED(status))
+			break;
+		stops++;
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, 0, 0), 0);
+	}
+	assert_int_equal(status, 0);
+	return stops / 2;
+}
+
+/* Without openat2(), to find each from the top again takes a million. */
+TEST(files_each_new_directory_on_the_way_costs_the_same)
+{
+	enum { DEEP = 1000, EACH = 12 };
+	YARD(p);
+	char path[2 * DEEP + 2];
+	unsigned n;
+
+	for (int i = 0; i < DEEP; i++)
+		memcpy(path + (ptrdiff_t)i * 2, "d/", 2);
+	memcpy(path + (ptrdiff_t)2 * DEEP, "f", 2);
+	n = count_calls(&p, path);
+	CHECK_CASE(n < DEEP * EACH, "%u calls for %d directories", n, DEEP);
+	CHECK_READ(p, path, STR("deep"));
 }
 
 /* In a child, because the limit stays: a file that cannot grow beyond it is a disk that is full. */
