@@ -64,6 +64,10 @@ bool answer_flush(struct http_exchange *c)
 		if (c->at_out > 0 && c->phase == CONN_HEAD)
 			c->since_ms = c->wrote_ms;
 		c->out.n = c->at_out = 0;
+		if (c->half_out && !c->told_half) {
+			c->told_half = true;
+			return c->via->end(c->state, c->fd) >= 0;
+		}
 	}
 	return !c->out.failed;
 }
@@ -261,6 +265,14 @@ void http_answer_end(struct http_exchange *x)
 	x->answer = ANSWER_ENDED;
 	if (x->upgraded || (x->sized && x->owed > 0 && !x->no_body))
 		x->keep = false;
+	conn_leave(x);
+}
+
+void http_answer_half(struct http_exchange *x)
+{
+	assert(x->phase == CONN_EXCHANGE && x->answer == ANSWER_BEGUN && x->upgraded);
+	conn_enter(x);
+	x->half_out = true;
 	conn_leave(x);
 }
 

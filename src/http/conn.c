@@ -45,7 +45,7 @@ static void begin_head(struct http_exchange *c)
 	c->phase = CONN_HEAD;
 	c->since_ms = clock_mono_ms();
 	c->body_done = c->paused = c->chunked = c->no_body = c->keep = c->wants_room = c->sized = false;
-	c->live = c->half = false;
+	c->live = c->half = c->half_out = c->told_half = false;
 	c->told = c->knocks = 0;
 	c->knock_ms = CLOCK_NEVER;
 	c->answer = ANSWER_NONE;
@@ -487,8 +487,17 @@ static void on_eof(struct http_exchange *c)
 	/* With an answer that is complete and only has to be sent, it is sent. */
 	if (c->phase == CONN_HEAD && answer_waiting(c) > 0)
 		c->phase = CONN_FLUSH;
+	else if (c->phase == CONN_EXCHANGE && c->upgraded && c->answer == ANSWER_BEGUN &&
+		 c->server->handler->half)
+		conn_half_upgraded(c);
 	else if (c->phase != CONN_FLUSH)
 		conn_fail(c);
+}
+
+/* Both sides have ended their halves, and epoll goes on to tell of it; what is left to do is the handler's. */
+static bool both_have_ended(const struct http_exchange *c, uint32_t events)
+{
+	return c->phase == CONN_EXCHANGE && c->eof && c->told_half && !(events & EPOLLERR);
 }
 
 static void read_lingering(struct http_exchange *c)
@@ -544,7 +553,9 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 	(void)l;
 	conn_enter(c);
 	c->in_event = true;
-	if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
+	if (both_have_ended(c, events))
+		(void)loop_del(c->server->loop, c->source);
+	else if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
 		conn_fail(c);
 	else if (c->phase == CONN_LINGER)
 		read_lingering(c);

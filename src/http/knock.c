@@ -24,6 +24,8 @@ void conn_half(struct http_exchange *c)
 	const unsigned unheard_ms = UNHEARD_MS;
 
 	c->half = true;
+	if (c->upgraded)
+		return; /* read_more() comes to it */
 	if (c->peer.is_unix)
 		return; /* EPOLLHUP follows when it goes */
 	if (cannot_be_told(c)) {
@@ -32,6 +34,17 @@ void conn_half(struct http_exchange *c)
 	}
 	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof(unheard_ms));
 	conn_knock(c);
+}
+
+void conn_half_upgraded(struct http_exchange *c)
+{
+	const unsigned never = 0;
+
+	c->half = true;
+	/* It was set, if the client ended its half before. */
+	if (!c->peer.is_unix)
+		(void)setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof(never));
+	c->server->handler->half(c->server->ctx, c);
 }
 
 void conn_knock(struct http_exchange *c)

@@ -28,6 +28,8 @@ struct http_handler {
 	void (*whole)(void *ctx, struct http_exchange *x);
 	/* There is room again, after http_answer_write() had said -EAGAIN. */
 	void (*room)(void *ctx, struct http_exchange *x);
+	/* After an upgrade: the client sends no more, and still takes what comes. NULL: that ends it. */
+	void (*half)(void *ctx, struct http_exchange *x);
 	/* The client has gone, or a deadline has passed, before the answer was complete. The exchange is no more after this. */
 	void (*gone)(void *ctx, struct http_exchange *x);
 };
@@ -113,3 +115,5 @@ void http_answer_abort(struct http_exchange *x);
  */
 int http_answer_upgrade(struct http_exchange *x, unsigned status, const struct http_answer_field *fields,
 			size_t n_fields);
+/* Then: nothing more is written, which the client is told when it has the rest; it may go on sending. */
+void http_answer_half(struct http_exchange *x);

@@ -53,6 +53,7 @@ struct http_exchange {
 	bool broken, resumed;
 	bool asked; /* there was a request on this connection */
 	bool half;  /* the client sends no more than what is here, and may wait for its answer */
+	bool half_out, told_half; /* after an upgrade: nothing more is written; the client knows */
 
 	/* In: the head and, behind it, what has come and was not taken. */
 	char *in;
@@ -123,6 +124,7 @@ void conn_fail(struct http_exchange *c);  /* tells the handler, ends the connect
 #define HTTP_ANSWER_START "HTTP/1.1 "
 void conn_half(struct http_exchange *c); /* the client has ended its half, behind a whole request */
 void conn_knock(struct http_exchange *c);
+void conn_half_upgraded(struct http_exchange *c); /* the same, of what is no HTTP any more */
 
 /* answer.c */
 void answer_early(struct http_exchange *c, char byte);                /* of what comes next anyway */

@@ -35,6 +35,7 @@ struct visit {
 	char where[DEST_TEXT_MAX]; /* the host, for messages */
 	struct buf pending;        /* of the answer, for which there was no room */
 	bool begun, ended;
+	bool half; /* the server sends no more */
 };
 
 static struct visit *visit_free(struct visit *v)
@@ -273,6 +274,15 @@ static void on_tunnel_room(void *ctx)
 	http_exchange_pause(v->x, false);
 }
 
+static void on_tunnel_half(void *ctx)
+{
+	struct visit *v = ctx;
+
+	v->half = true;
+	if (v->pending.n == 0)
+		http_answer_half(v->x);
+}
+
 static void on_tunnel_end(void *ctx, const struct err *e)
 {
 	struct visit *v = ctx;
@@ -286,9 +296,11 @@ static void on_tunnel_end(void *ctx, const struct err *e)
 		end_answer(v);
 }
 
-static const struct tunnel_handler tunnel_handler = {
-	.open = on_tunnel_open, .data = on_tunnel_data, .room = on_tunnel_room, .end = on_tunnel_end
-};
+static const struct tunnel_handler tunnel_handler = { .open = on_tunnel_open,
+						      .data = on_tunnel_data,
+						      .room = on_tunnel_room,
+						      .half = on_tunnel_half,
+						      .end = on_tunnel_end };
 
 /* ---- the way there ---- */
 
@@ -336,7 +348,8 @@ static int open_client(struct visit *v, int fd, const struct http_head *h, struc
 static int open_tunnel(struct visit *v, int fd, struct err *e)
 {
 	const struct tunnel_opts opts = { .connect_ms = v->proxy->opts.connect_ms,
-					  .idle_ms = v->proxy->opts.idle_ms };
+					  .idle_ms = v->proxy->opts.idle_ms,
+					  .half_ms = v->proxy->opts.half_ms };
 
 	return tunnel_new(v->proxy->loop, fd, &opts, &tunnel_handler, v, &v->tunnel, e);
 }
@@ -452,8 +465,19 @@ static void on_room(void *ctx, struct http_exchange *x)
 	}
 	if (v->ended)
 		end_answer(v);
+	else if (v->half)
+		http_answer_half(x);
 	else
 		pause_far(v, false);
+}
+
+static void on_half(void *ctx, struct http_exchange *x)
+{
+	struct visit *v = http_exchange_get(x);
+
+	(void)ctx;
+	if (v && v->tunnel)
+		tunnel_finish(v->tunnel);
 }
 
 static void on_gone(void *ctx, struct http_exchange *x)
@@ -463,9 +487,12 @@ static void on_gone(void *ctx, struct http_exchange *x)
 	http_exchange_set(x, NULL);
 }
 
-static const struct http_handler server_handler = {
-	.request = on_request, .body = on_request_body, .whole = on_whole, .room = on_room, .gone = on_gone
-};
+static const struct http_handler server_handler = { .request = on_request,
+						    .body = on_request_body,
+						    .whole = on_whole,
+						    .room = on_room,
+						    .half = on_half,
+						    .gone = on_gone };
 
 /* ---- the whole ---- */
 
@@ -493,6 +520,7 @@ int proxy_new(struct loop *loop, const struct proxy_opts *opts, const struct net
 	p->opts.connect_ms = or_default(p->opts.connect_ms, 10000);
 	p->opts.answer_ms = or_default(p->opts.answer_ms, 600000);
 	p->opts.idle_ms = or_default(p->opts.idle_ms, 600000);
+	p->opts.half_ms = or_default(p->opts.half_ms, 30000);
 	so.max_connections = (unsigned)or_default(p->opts.max_connections, 64);
 	so.write_ms = so.body_ms = p->opts.idle_ms;
 	if (http_server_new(loop, &so, &server_handler, p, &p->server, e) < 0)

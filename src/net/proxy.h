@@ -5,7 +5,7 @@
  *
  * One exchange at a time on a connection, each with a connection of its own to the server. No redirect is followed: where it leads is for the
  * sandbox to ask, and to be refused. Nothing is cached, repeated or kept; what waits in either direction is bounded, and whoever is slow holds up
- * nobody but the other side of the same exchange. A client that ends its half of a tunnel ends all of it.
+ * nobody but the other side of the same exchange. Who ends its half of a tunnel still gets what the other side sends.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ struct proxy_opts {
 	uint64_t
 		answer_ms; /* for the head of its answer; 10 min: models think long, and the call has a deadline */
 	uint64_t idle_ms; /* without a byte in a body or a tunnel; 10 min */
+	uint64_t half_ms; /* without a byte to a server that has ended its half of a tunnel; 30 s */
 };
 
 /* rules and report outlive the proxy. The loop needs room for four sources per connection. */

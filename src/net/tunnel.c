@@ -20,6 +20,8 @@ struct tunnel {
 	void *ctx;
 	unsigned depth;
 	bool dead, open, paused, wants_room;
+	bool eof;          /* the server sends no more */
+	bool finish, shut; /* nor do we; it was told */
 	uint64_t since_ms;
 	struct buf out;
 	size_t at_out;
@@ -55,7 +57,8 @@ static size_t waiting(const struct tunnel *t)
 /* epoll tells of an error and a hang-up whatever it is asked: what is paused must not be in it, unless something is to be sent. */
 static bool watch(struct tunnel *t)
 {
-	uint32_t events = (!t->open || waiting(t) ? EPOLLOUT : 0u) | (t->open && !t->paused ? EPOLLIN : 0u);
+	bool sends = !t->open || waiting(t) || (t->finish && !t->shut);
+	uint32_t events = (sends ? EPOLLOUT : 0u) | (t->open && !t->paused && !t->eof ? EPOLLIN : 0u);
 	int r = 0;
 
 	if (events == t->events)
@@ -72,7 +75,7 @@ static bool watch(struct tunnel *t)
 
 static uint64_t deadline_of(const struct tunnel *t)
 {
-	return t->since_ms + (t->open ? t->opts.idle_ms : t->opts.connect_ms);
+	return t->since_ms + (!t->open ? t->opts.connect_ms : t->eof ? t->opts.half_ms : t->opts.idle_ms);
 }
 
 int tunnel_new(struct loop *loop, int fd, const struct tunnel_opts *opts, const struct tunnel_handler *h,
@@ -150,6 +153,12 @@ static void flush(struct tunnel *t)
 	}
 	if (waiting(t) == 0)
 		t->out.n = t->at_out = 0;
+	if (waiting(t) == 0 && t->finish && !t->shut) {
+		t->shut = true;
+		if (shutdown(t->fd, SHUT_WR) < 0 || t->eof)
+			end(t, 0, ERR_NONE, "");
+		return;
+	}
 	if (t->wants_room && waiting(t) <= WINDOW / 2) {
 		t->wants_room = false;
 		t->handler->room(t->ctx);
@@ -165,10 +174,14 @@ static void read_some(struct tunnel *t)
 		return;
 	if (n < 0)
 		end(t, errno, ERR_NONE, "read from the server");
-	else if (n == 0)
-		end(t, 0, ERR_NONE, "");
-	else
+	else if (n > 0)
 		t->handler->data(t->ctx, (struct str){ bytes, (size_t)n });
+	else if (t->shut)
+		end(t, 0, ERR_NONE, "");
+	else {
+		t->eof = true;
+		t->handler->half(t->ctx);
+	}
 }
 
 static void on_event(struct loop *l, void *ctx, uint32_t events)
@@ -182,7 +195,7 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 		on_connected(t);
 	else if (events & EPOLLOUT)
 		flush(t);
-	if (!t->dead && t->open && !t->paused && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+	if (!t->dead && t->open && !t->paused && !t->eof && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 		read_some(t);
 	leave(t);
 }
@@ -217,6 +230,16 @@ int tunnel_write(struct tunnel *t, struct str piece)
 		return -ENOSPC;
 	t->wants_room = t->wants_room || waiting(t) >= WINDOW;
 	return t->wants_room;
+}
+
+void tunnel_finish(struct tunnel *t)
+{
+	if (t->dead)
+		return;
+	t->finish = true;
+	t->since_ms = clock_mono_ms();
+	if (t->depth == 0)
+		(void)watch(t); /* what cannot be watched ends at its deadline */
 }
 
 void tunnel_pause(struct tunnel *t, bool paused)

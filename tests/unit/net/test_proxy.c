@@ -23,6 +23,7 @@ struct far {
 	struct buf seen;    /* what it was sent, all connections together */
 	const char *answer; /* said once what was sent ends with `after` */
 	const char *after;
+	const char *late;               /* said when nothing more comes */
 	size_t repeat;                  /* the byte 'x' behind the answer, so often */
 	bool answered, keep_open, deaf; /* deaf: reads nothing */
 	unsigned n_accepted;
@@ -156,7 +157,11 @@ static void far_turn(struct far *f)
 	n = recv(f->fd, bytes, sizeof(bytes), 0);
 	if (n > 0)
 		buf_put(&f->seen, (struct str){ bytes, (size_t)n });
-	if (n == 0) {
+	if (n == 0 && f->late) {
+		f->after = "";
+		f->answer = f->late;
+		f->late = NULL;
+	} else if (n == 0 && !f->repeat) {
 		(void)close(f->fd);
 		f->fd = -1;
 		return;
@@ -439,6 +444,70 @@ TEST(proxy_passes_on_what_came_with_the_request_for_a_tunnel)
 		turn(&w);
 		near_turn(&w);
 	}
+}
+
+#define TUNNEL "CONNECT ollama:11434 HTTP/1.1\r\nHost: ollama:11434\r\n\r\n"
+
+/* As `printf request | nc -N` does; with i = 1 even before the tunnel is there. */
+TEST(proxy_passes_on_the_end_of_the_clients_half_and_what_comes_after_it)
+{
+	enum { BYTES = 4 << 20 };
+
+	for (int i = 0; i < 2; i++) {
+		_cleanup_world_ struct world w;
+
+		start(&w);
+		w.far.late = "pong";
+		w.far.repeat = BYTES;
+		ask(&w, i ? TUNNEL "ping" : TUNNEL);
+		if (i == 0) {
+			UNTIL(&w, has(&w.got, "200 OK\r\n"));
+			say(&w, STR("ping"));
+		}
+		assert_int_equal(shutdown(w.fd, SHUT_WR), 0);
+		UNTIL(&w, w.eof);
+		assert_true(ends(&w.far.seen, "ping") && has(&w.got, "pongxxxx"));
+		assert_true(w.got.n > BYTES);
+		UNTIL(&w, w.far.fd < 0);
+	}
+}
+
+TEST(proxy_passes_on_the_end_of_the_servers_half_and_what_the_client_sends_after_it)
+{
+	enum { BYTES = 4 << 20 };
+	static char more[BYTES];
+	_cleanup_world_ struct world w;
+
+	memset(more, 'm', sizeof(more));
+	start(&w);
+	w.far.keep_open = true;
+	ask(&w, TUNNEL "ping");
+	UNTIL(&w, ends(&w.far.seen, "ping"));
+	assert_int_equal(shutdown(w.far.fd, SHUT_WR), 0);
+	UNTIL(&w, w.eof);
+	say(&w, (struct str){ more, sizeof(more) });
+	/* The last of it is still on its way when the client has ended its half, too. */
+	w.far.deaf = true;
+	assert_int_equal(shutdown(w.fd, SHUT_WR), 0);
+	for (int i = 0; i < 100; i++)
+		turn(&w);
+	w.far.deaf = false;
+	UNTIL(&w, w.far.fd < 0);
+	assert_int_equal(w.far.seen.n, BYTES + 4);
+}
+
+/* Whoever keeps connections for later does not know that the server has ended one. */
+TEST(proxy_ends_a_tunnel_whose_server_has_ended_its_half_and_whose_client_says_nothing)
+{
+	const struct proxy_opts opts = { .half_ms = 30 };
+	_cleanup_world_ struct world w;
+
+	start_with(&w, &opts);
+	w.far.keep_open = true;
+	ask(&w, TUNNEL);
+	UNTIL(&w, has(&w.got, "200 OK\r\n") && w.far.fd >= 0);
+	assert_int_equal(shutdown(w.far.fd, SHUT_WR), 0);
+	UNTIL(&w, w.far.fd < 0);
 }
 
 TEST(proxy_ends_the_server_when_the_client_has_gone)
