@@ -97,6 +97,12 @@ int service_socket_path(const struct service *s, const char *name, char out[stat
 /* serve.runner, or "unix:<run>/runner.sock" where that is empty. */
 int service_runner_address(const struct service *s, char out[static SERVICE_PATH_MAX], struct err *e);
 
+/*
+ * service_place.c: whether nobody else could have put a socket at "unix:PATH"; other addresses are fine. ERR_DENIED tells why not. *ret_sticky: only as long
+ * as it is ours that answers.
+ */
+int service_check_place(const char *address, bool *ret_sticky, struct err *e);
+
 /* Those of LISTEN_FDS with that name in LISTEN_FDNAMES (all, when there are no names). ERR_USAGE: none, or no listening stream sockets. */
 int service_listeners(struct service *s, const char *name, struct err *e);
 

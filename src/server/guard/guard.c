@@ -39,6 +39,8 @@ int guard_say_walls(struct guard *g, struct str json, struct err *e)
 	jsonw_kz(&w, "status", "ok");
 	jsonw_kz(&w, "version", CREEL_VERSION);
 	jsonw_ku64(&w, "allowed_pairs", g->o.config->n_pairs);
+	jsonw_kz(&w, "runner",
+		 g->o.runner_refused ? "refused: another user could have put its socket there" : "trusted");
 	jsonw_key(&w, STR("walls"));
 	jsonw_raw(&w, json);
 	if (g->o.tls) {
@@ -93,6 +95,8 @@ int guard_new(struct loop *loop, const struct guard_opts *o, struct guard **ret,
 					      .config = o->config,
 					      .environ = o->environ };
 	const struct link_opts link = { .address = o->runner,
+					.refused = o->runner_refused,
+					.ours = o->runner_ours,
 					.token = o->runner_token,
 					.max_idle = (unsigned)o->config->base.serve_max_calls,
 					.idle_ms = IDLE_LINK_MS,

@@ -26,7 +26,9 @@ struct guard_opts {
 	char *const *environ;
 	struct str runner; /* "unix:PATH" or "IP:PORT" */
 	struct str runner_token;
-	struct str walls; /* of the process itself, as JSON, for /health */
+	const char *runner_refused; /* why nothing is asked of the runner; NULL: it is */
+	bool runner_ours;           /* a process of our own user has to answer */
+	struct str walls;           /* of the process itself, as JSON, for /health */
 	bool metrics_open;
 	struct tls *tls; /* for what comes over TCP; NULL: none */
 	int statm;       /* /proc/self/statm, for a process without /proc; negative: none */

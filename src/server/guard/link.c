@@ -175,6 +175,27 @@ static const struct http_client_handler client_handler = {
 	.head = on_head, .body = on_body, .end = on_end, .fail = on_fail
 };
 
+/* A socket of another user is told apart by whoever listens on it; in the jail there is no name but our own. */
+static int check_peer(const struct link *l, int fd, struct err *e)
+{
+	struct http_peer peer;
+
+	if (!l->o.ours)
+		return 0;
+	http_peer_of(fd, &peer);
+	return peer.is_unix && peer.uid == geteuid()
+		       ? 0
+		       : err_set(e, ERR_DENIED, "the runner's socket is another user's, and is not used");
+}
+
+static int reach(const struct link *l, int *ret_fd, struct err *e)
+{
+	if (l->o.refused)
+		return err_set(e, ERR_DENIED, "%s", l->o.refused);
+	return l->is_unix ? http_connect_unix(l->path, ret_fd, e)
+			  : http_connect_tcp(l->host, l->port, ret_fd, e);
+}
+
 static int connect_new(struct link *l, struct errand **ret, struct err *e)
 {
 	const struct http_client_opts opts = {
@@ -182,14 +203,13 @@ static int connect_new(struct link *l, struct errand **ret, struct err *e)
 		.request_bytes = REQUEST_MAX
 	};
 	struct errand *r = calloc(1, sizeof(*r));
-	int fd = FD_NONE;
+	_cleanup_close_ int fd = FD_NONE;
 
 	if (!r)
 		return err_sys(e, ENOMEM, "connection to the runner");
 	r->link = l;
-	if ((l->is_unix ? http_connect_unix(l->path, &fd, e) : http_connect_tcp(l->host, l->port, &fd, e)) <
-		    0 ||
-	    http_client_new(l->loop, fd, &opts, &client_handler, r, &r->client, e) < 0) {
+	if (reach(l, &fd, e) < 0 || check_peer(l, fd, e) < 0 ||
+	    http_client_new(l->loop, TAKE_FD(fd), &opts, &client_handler, r, &r->client, e) < 0) {
 		free(r);
 		return -1;
 	}

@@ -12,11 +12,13 @@ struct errand;
 
 struct link_opts {
 	struct str
-		address;  /* "unix:PATH" or "IP:PORT"; the path may be relative to where the process stands */
-	struct str token; /* the runner's; kept, and wiped in the end */
-	unsigned max_idle; /* connections that are kept */
-	uint64_t idle_ms;  /* for how long */
-	uint64_t last_ms;  /* and the one used last, whose worker may have something ready */
+		address; /* "unix:PATH" or "IP:PORT"; the path may be relative to where the process stands */
+	const char *refused; /* why it is not to be reached at all; NULL: it is */
+	bool ours;           /* only when it is a process of our own user that answers (unix:) */
+	struct str token;    /* the runner's; kept, and wiped in the end */
+	unsigned max_idle;   /* connections that are kept */
+	uint64_t idle_ms;    /* for how long */
+	uint64_t last_ms;    /* and the one used last, whose worker may have something ready */
 };
 int link_new(struct loop *loop, const struct link_opts *o, struct link **ret, struct err *e);
 struct link *link_free(struct link *l); /* after its errands */

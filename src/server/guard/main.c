@@ -20,6 +20,8 @@ struct program {
 	struct loop *loop;
 	struct tls *tls; /* NULL: none */
 	struct runner_token token;
+	struct err untrusted; /* where the runner's socket is */
+	bool sticky;
 	char runner[SERVICE_PATH_MAX], tokens[SERVICE_PATH_MAX + 16], pairing[SERVICE_PATH_MAX + 16];
 	int statm; /* how much memory it has: /proc is not in the jail */
 
@@ -72,6 +74,10 @@ static int plan_jail(struct program *p, struct err *e)
 		r = service_runner_token(&p->s, &p->token, e);
 	if (r < 0)
 		return r;
+	/* It serves all the same, and says so: a service that is only gone tells nobody why. */
+	if (service_check_place(p->runner, &p->sticky, &p->untrusted) < 0)
+		LOG(LOG_ERROR, "the runner is not asked, and no call is served",
+		    KV_Z("why", p->untrusted.msg));
 	(void)snprintf(p->tokens, sizeof(p->tokens), "%s/tokens", p->s.state_path);
 	(void)snprintf(p->pairing, sizeof(p->pairing), "%s/pairing", p->s.state_path);
 	/* First: it may be above the others. */
@@ -125,6 +131,8 @@ static int make_guard(struct program *p, struct err *e)
 				 .environ = p->s.environ,
 				 .runner = str_z(p->runner),
 				 .runner_token = runner_token_str(&p->token),
+				 .runner_refused = p->untrusted.kind ? p->untrusted.msg : NULL,
+				 .runner_ours = p->sticky,
 				 .statm = p->statm,
 				 .metrics_open = p->s.config.base.serve_metrics == METRICS_OPEN &&
 						 !serve_is_public(&p->s.config),

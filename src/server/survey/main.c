@@ -139,6 +139,19 @@ static void say_of(struct look *l, const char *name, const struct health *h, boo
 		found(l, name, SURVEY_OK, what, NULL, NULL);
 }
 
+/* Asked here: the guard may have been started before, or by somebody else. */
+static void look_at_place(struct look *l, const char *address)
+{
+	struct err e = { 0 };
+	bool sticky;
+
+	if (service_check_place(address, &sticky, &e) < 0 && e.kind == ERR_DENIED)
+		found_err(
+			l, "runner-socket", SURVEY_FAIL,
+			"another user could have put the runner's socket there, so that the guard does not ask it",
+			&e);
+}
+
 static void look_at_services(struct look *l)
 {
 	const struct settings *s = &l->s->config.base;
@@ -155,6 +168,7 @@ static void look_at_services(struct look *l)
 	ask_egress(l, egress, &l->egress);
 	l->n_alive = (unsigned)l->guard.is_there + l->runner.is_there + l->egress.is_there;
 	say_of(l, "guard", &l->guard, true, strncmp(runner, "unix:", 5) != 0);
+	look_at_place(l, runner);
 	say_of(l, "runner", &l->runner, false,
 	       false); /* it starts programs: its walls are those of each sandbox */
 	say_of(l, "egress", &l->egress, true, true);
