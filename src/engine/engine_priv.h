@@ -184,6 +184,8 @@ void spares_done(struct session *s);
 /* session_own.c */
 void own_note(struct session *s, const struct decision *d);
 void own_forget(struct session *s);
+/* It has ended since the last call; `why` as the sandbox said it, if it could. */
+void own_record_end(struct session *s, const struct err *why);
 void own_done(struct engine *g);
 /* Adds those of every process to the *n of *v, which lie in the arena. */
 int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n, struct err *e);

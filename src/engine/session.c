@@ -280,6 +280,8 @@ static bool still_there(struct session *s)
 		if (r == 1 && ev.kind == BOX_PTY)
 			(void)fd_close(ev.fd);
 	} while (r == 1 && ev.kind != BOX_GONE);
+	if (r == 1 && s->own)
+		own_record_end(s, &ev.err);
 	return r == -EAGAIN;
 }
 

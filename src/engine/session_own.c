@@ -123,6 +123,13 @@ void own_forget(struct session *s)
 	s->own_note = 0;
 }
 
+void own_record_end(struct session *s, const struct err *why)
+{
+	(void)snprintf(s->ended, sizeof(s->ended), "%s",
+		       why->kind != ERR_NONE ? why->msg : "somebody has killed it");
+	kept_record(s->engine, "ended", str_z(s->key), s->ended);
+}
+
 /* ---- reading ---- */
 
 static bool owner_of(const struct engine *g, const char *name, struct reg_proc *ret, struct str *ret_run)

@@ -126,6 +126,28 @@ static void die_with_a_sandbox(struct lab *l, int told)
 		(void)pause();
 }
 
+WITH_LAB(the_own_sandbox_that_somebody_has_killed_is_told_with_the_next_call_and_once, CREEL_OWN)
+{
+	struct creel_session *s = open_as(l, "agent:a:one", NULL);
+	static const char said[] = "the sandbox of the call before was ended: somebody has killed it";
+	struct seen seen;
+	char path[128];
+
+	(void)sh(l, s, "true");
+	seen = look(l);
+	MUST(seen.n == 1 && seen.last.supervisor > 0);
+	MUST(kill((pid_t)seen.last.supervisor, SIGKILL) == 0);
+	for (int i = 0; i < 500 && look(l).n; i++)
+		(void)usleep(20000);
+	MUST_SAY(sh(l, s, "echo again"), "again\n");
+	MUST_HOLD(l->r.json, said);
+	(void)sh(l, s, "true");
+	MUST(!strstr(l->r.json, said));
+	(void)snprintf(path, sizeof(path), "%s/audit/audit.jsonl", l->state);
+	MUST_HOLD(slurp(path), "somebody has killed it");
+	(void)creel_close(s);
+}
+
 /* Its process is not there any more, and neither is the sandbox: whoever looks finds that out. */
 WITH_LAB(the_own_sandbox_of_a_process_that_died_is_not_told, CREEL_OWN)
 {
