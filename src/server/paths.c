@@ -131,11 +131,15 @@ static bool take_value(struct arena *a, const char *const *names, struct str nam
 	for (size_t i = 0; names && names[i] && i < PATH_QUERY_MAX; i++) {
 		if (!str_eq(name, str_z(names[i])))
 			continue;
-		if (ret->has[i])
+		if (ret->has[i]) {
+			ret->why = "is there twice";
 			return false;
+		}
 		ret->has[i] = true;
+		ret->why = "has a value that is no text, or not encoded as one";
 		return path_decode(a, value, &ret->value[i]);
 	}
+	ret->why = "is not known here";
 	return false;
 }
 

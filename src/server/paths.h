@@ -51,7 +51,8 @@ void path_encode(struct buf *out, struct str text);
 struct path_query {
 	struct str value[PATH_QUERY_MAX]; /* in the order of `names`; decoded */
 	bool has[PATH_QUERY_MAX];
-	struct str bad; /* of an error: the name that is unknown, there twice or malformed */
+	struct str bad;  /* of an error: the name */
+	const char *why; /* "is there twice": what is wrong with it */
 };
 /* False: see bad. */
 bool path_query(struct arena *a, const char *const *names, struct str query, struct path_query *ret);

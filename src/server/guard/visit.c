@@ -78,7 +78,8 @@ bool visit_take_query(struct visit *v)
 	buf_init_on(&b, sizeof(f.text) - 64, f.text, sizeof(f.text));
 	buf_puts(&b, "query: '");
 	buf_put_visible(&b, (struct str){ v->query.bad.p, v->query.bad.n < 30 ? v->query.bad.n : 30 });
-	buf_puts(&b, "' is not accepted here");
+	buf_puts(&b, "' ");
+	buf_puts(&b, v->query.why);
 	buf_done(&b);
 	say_fault(v, &f);
 	return false;
