@@ -130,7 +130,10 @@ int sandbox_open_warden(int *ret_fd, struct err *e)
 	return sandbox_seal_program(file, "creel-warden", ret_fd, e);
 }
 
-/* memfd for the plan, channel, and the pipe that says go; the other ends of the last two are the warden's. */
+/*
+ * memfd for the plan, channel, and the one that says go; the other ends of the last two are the warden's. Sockets, because those can be shut
+ * down: somebody whom another thread forked meanwhile has a copy of each of our ends for as long as he likes.
+ */
 struct ends {
 	int control, go;
 };
@@ -152,10 +155,11 @@ static int make_channels(struct sandbox *s, struct ends *theirs, struct err *e)
 		return err_sys(e, errno, "socketpair");
 	s->control = pair[0];
 	theirs->control = pair[1];
-	if (pipe2(pair, O_CLOEXEC) < 0)
-		return err_sys(e, errno, "pipe");
-	theirs->go = pair[0];
-	s->go = pair[1];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, errno, "socketpair");
+	s->go = pair[0];
+	theirs->go = pair[1];
+	s->owner = getpid();
 	return 0;
 }
 
@@ -202,13 +206,17 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, unsigned how, s
 	return r;
 }
 
-/* In one write, which a pipe takes whole. */
+/* A warden that is dead by now must not be the end of us, too: our caller decides about SIGPIPE. */
 static int tell_group(const struct sandbox *s, enum group_record kind, const char *dir)
 {
 	char record[CGROUP_PATH_MAX + 2];
-	int n = snprintf(record, sizeof(record), "%c%s", (char)kind, dir);
+	size_t size = (size_t)snprintf(record, sizeof(record), "%c%s", (char)kind, dir) + 1;
+	ssize_t n;
 
-	return fd_write_all(s->go, (struct str){ .p = record, .n = (size_t)n + 1 });
+	do
+		n = send(s->go, record, size, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : (size_t)n == size ? 0 : -EIO;
 }
 
 int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir)
@@ -233,6 +241,14 @@ int sandbox_tell_birth(struct sandbox *s, const struct cgroup *cgroup, struct er
 	return r < 0 ? err_sys(e, -r, "start the sandbox in its cgroup") : 0;
 }
 
+/* Of copies as well, unless we are one: a child of whoever began it only lets go of what it was born with. */
+static int hang_up(const struct sandbox *s, int fd)
+{
+	if (fd >= 0 && s->owner == getpid())
+		(void)shutdown(fd, SHUT_RDWR);
+	return fd_close(fd);
+}
+
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
 	int r = told(proc_begun(&s->begun, &s->warden), e);
@@ -249,16 +265,17 @@ int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, 
 	if (r < 0)
 		return r;
 	s->plan = fd_close(s->plan);
-	s->go = fd_close(s->go);
+	s->go = hang_up(s, s->go);
 	return 0;
 }
 
 int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
-	int r = 0;
+	int r;
 
 	if (cgroup->version != CGROUP_NONE && !s->waits)
 		return err_set(e, ERR_BUG, "a sandbox that was begun without a cgroup can have none");
+	r = told(proc_begun(&s->begun, &s->warden), e);
 	for (int i = 0; i < 3 && r >= 0; i++)
 		if (cgroup->dir[i][0]) {
 			r = sandbox_tell_group(s, cgroup->version, cgroup->dir[i]);
@@ -361,9 +378,9 @@ void sandbox_done(struct sandbox *s)
 	reap_left();
 
 	/* The warden ends everything when this goes, and itself last; killed, it could not wait for the rest. */
-	s->control = fd_close(s->control);
+	s->control = hang_up(s, s->control);
 	s->plan = fd_close(s->plan);
-	s->go = fd_close(s->go);
+	s->go = hang_up(s, s->go);
 	(void)proc_begun(&s->begun, &s->warden);
 	if (s->warden.pid > 0)
 		(void)proc_wait(&s->warden, clock_deadline(END_MS), &ignored);

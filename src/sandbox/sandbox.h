@@ -22,6 +22,7 @@ struct sandbox {
 	struct proc warden;
 	int control;
 	int plan, go; /* until it has its plan */
+	pid_t owner;  /* whose child it is */
 	/* Until then the warden may still be on its way to execve(), and read these: a sandbox stays where it is. */
 	struct proc_start *begun;
 	bool waits,

@@ -23,7 +23,7 @@
 enum warden_fd {
 	WARDEN_FD_PLAN = 3,
 	WARDEN_FD_CONTROL = 4, /* SOCK_SEQPACKET to creel */
-	WARDEN_FD_GO = 5,      /* a pipe that creel closes when the plan is sealed */
+	WARDEN_FD_GO = 5,      /* a stream that creel ends when the plan is sealed */
 	WARDEN_FD_LAST = 6,    /* inside: the line to the outside */
 };
 

@@ -46,7 +46,7 @@ static void take(struct warden *w, size_t n)
 	w->groups = (struct group_records){ .p = records, .n = n };
 }
 
-/* 1 = pid 1 can be born, and nothing follows but the end; 0 = the end of the pipe, which says that the plan is there. */
+/* 1 = pid 1 can be born, and nothing follows but the end; 0 = the end of the stream, which says that the plan is there. */
 static long hear(struct warden *w)
 {
 	size_t n = 0;

@@ -9,6 +9,7 @@
 #include "sandbox/warm.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 

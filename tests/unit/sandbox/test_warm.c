@@ -456,4 +456,92 @@ WITH_SERVED(nonsense_is_answered_and_nothing_else)
 	check_run(s, "echo still here", 0, "still here\n");
 }
 
+/* ---- begun before there is a plan ---- */
+
+static const struct sandbox_stdio no_stdio = { FD_NONE, FD_NONE, FD_NONE };
+
+/* He has what we had when he was born, for longer than we live. */
+static pid_t bystander(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		(void)alarm(30);
+		for (;;)
+			(void)pause();
+	}
+	MUST(pid > 0);
+	return pid;
+}
+
+static void begin_beside_a_bystander(struct served *s)
+{
+	for (unsigned how = 0; how <= SPAWN_WAITS; how += SPAWN_WAITS) {
+		struct sandbox early = SANDBOX_NONE;
+		struct warm w = WARM_NONE;
+		struct err e = { 0 };
+		struct buf plan;
+		pid_t other, pid;
+
+		served_plan(&plan);
+		MUST(sandbox_spawn(s->warden, &no_stdio, how | SPAWN_BESIDE, &early, &e) == 0);
+		pid = early.warden.pid;
+		other = bystander();
+		(void)alarm(20);
+		MUST(warm_resume(&early, buf_str(&plan), &s->cgroup, &w, &e) == 0);
+		MUST(warm_ready(&w, &e) == 0);
+		warm_done(&w);
+		(void)alarm(0);
+		MUST(waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD); /* was waited for */
+		MUST(kill(other, SIGKILL) == 0 && waitpid(other, NULL, 0) == other);
+		buf_done(&plan);
+	}
+}
+
+TEST(warm_begins_and_ends_whoever_else_was_forked_meanwhile)
+{
+	FOR_EACH_USER(user)
+	served_run(user, begin_beside_a_bystander);
+}
+
+static void resume_dead(int warden, bool killed, const char *want)
+{
+	const struct cgroup group = { .version = CGROUP_V1, .dir = { "/nonexistent/group" } };
+	struct sandbox early = SANDBOX_NONE;
+	struct warm w = WARM_NONE;
+	struct err e = { 0 };
+	struct pollfd p;
+
+	MUST(sandbox_spawn(warden, &no_stdio, SPAWN_WAITS | SPAWN_BESIDE, &early, &e) == 0);
+	p = (struct pollfd){ .fd = early.warden.pidfd, .events = POLLIN };
+	MUST(!killed || kill(early.warden.pid, SIGKILL) == 0);
+	MUST(poll(&p, 1, 20000) == 1);
+	MUST(warm_resume(&early, STR("plan"), &group, &w, &e) < 0);
+	if (!strstr(e.msg, want))
+		(void)fprintf(stderr, "'%s' does not say '%s'\n", e.msg, want);
+	MUST(strstr(e.msg, want));
+	MUST(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+/* Whoever uses the library may have left SIGPIPE as it is. */
+TEST(warm_a_warden_that_has_died_before_its_plan_is_an_error)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int bad = memfd_create("no-program", MFD_CLOEXEC);
+		int good = open(getenv("CREEL_WARDEN"), O_RDONLY | O_CLOEXEC);
+
+		MUST(signal(SIGPIPE, SIG_DFL) != SIG_ERR && write(bad, "text", 4) == 4);
+		resume_dead(bad, false, "start creel-warden: Exec format error");
+		resume_dead(good, true, "tell the warden of its cgroup: Broken pipe");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	CHECK_CASE(status == 0, "it ended with %#x", (unsigned)status);
+}
+
 TEST_MAIN()
