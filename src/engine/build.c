@@ -175,9 +175,21 @@ static struct sandbox *early_for(const struct build *b, const struct cgroup *cgr
 	return s && s->warden.pid > 0 && (s->waits || cgroup->version == CGROUP_NONE) ? s : NULL;
 }
 
+/* One that waits is told of each group before it is made: it removes them if we are killed, and makes room with us where we are alone. */
+static int make_groups(struct build *b, struct cgroup *cgroup, struct err *e)
+{
+	struct sandbox *s = b->early && b->early->waits ? b->early : NULL;
+	const struct cgroup_heir heir = { .tell = sandbox_tell_group,
+					  .ctx = s,
+					  .pid = s ? s->warden.pid : 0 };
+
+	return limits_hold_for(s && s->warden.pid > 0 ? &heir : NULL, b->in.decision, &b->limits,
+			       b->in.parent, cgroup, e);
+}
+
 static int make_plan(struct build *b, struct cgroup *cgroup, struct buf *plan, struct err *e)
 {
-	int r = limits_hold(b->in.decision, &b->limits, b->in.parent, cgroup, e);
+	int r = make_groups(b, cgroup, e);
 
 	if (r < 0)
 		return r;
@@ -188,8 +200,11 @@ static int make_plan(struct build *b, struct cgroup *cgroup, struct buf *plan, s
 	r = plan_build(&b->profile, plan, e);
 	if (cgroup->have & CGROUP_PIDS)
 		b->profile.pids--; /* as decided, for whoever asks again */
-	if (r < 0)
+	if (r < 0) {
+		if (b->early)
+			sandbox_done(b->early); /* may be in one */
 		cgroup_done(cgroup);
+	}
 	return r;
 }
 

@@ -51,12 +51,6 @@ int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err 
 	return check_memory(&d->eff, e) < 0 ? -1 : check_pids(&d->eff, e);
 }
 
-int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,
-		struct err *e)
-{
-	return limits_hold_for(NULL, d, limits, parent, ret, e);
-}
-
 int limits_hold_for(const struct cgroup_heir *heir, const struct decision *d, struct cgroup_limits *limits,
 		    struct str parent, struct cgroup *ret, struct err *e)
 {

@@ -118,10 +118,10 @@ int image_find(const struct state_dir *s, struct arena *a, struct str name, stru
 
 /* What the decision says, and which of it somebody asked for by name; ERR_USAGE when no program could start with it. */
 int limits_find(const struct decision *d, struct cgroup_limits *ret, struct err *e);
-/* Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. */
-int limits_hold(const struct decision *d, struct cgroup_limits *limits, struct str parent, struct cgroup *ret,
-		struct err *e);
-/* The same, with somebody who removes the groups if we are killed (sandbox/cgroup.h). */
+/*
+ * Limits that somebody named, or a refusal; where policy can do without them, the best that the host has. The heir removes the groups if
+ * we are killed (sandbox/cgroup.h); NULL = nobody.
+ */
 int limits_hold_for(const struct cgroup_heir *heir, const struct decision *d, struct cgroup_limits *limits,
 		    struct str parent, struct cgroup *ret, struct err *e);
 

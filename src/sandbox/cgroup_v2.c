@@ -216,7 +216,7 @@ bool cgroup_v2_settle(const struct cgroup_host *h, struct cgroup *c)
 	return step_aside(h, path, c);
 }
 
-void cgroup_v2_return(const struct cgroup *c)
+static void go_back(const struct cgroup *c, pid_t heir)
 {
 	char dir[CGROUP_PATH_MAX], *slash;
 
@@ -226,8 +226,15 @@ void cgroup_v2_return(const struct cgroup *c)
 	slash = strrchr(dir, '/');
 	*slash = '\0';
 	(void)turn(dir, '-', ALL);
+	if (heir > 0)
+		(void)cgroup_put_u64(dir, "cgroup.procs", (uint64_t)heir);
 	if (cgroup_put(dir, "cgroup.procs", "0") == 0)
 		(void)rmdir(c->aside);
+}
+
+void cgroup_v2_return(const struct cgroup *c)
+{
+	go_back(c, 0);
 }
 
 /* From our own group up: where processes are in it, its parent may be free of them. */
@@ -282,7 +289,7 @@ bool cgroup_v2_find(const struct cgroup_host *h, const struct cgroup_limits *l, 
 		return false;
 	if (try_in(h, path, l, c, seen))
 		return true;
-	cgroup_v2_return(c);
+	go_back(c, h->heir ? h->heir->pid : 0);
 	c->aside[0] = '\0';
 	return false;
 }

@@ -221,7 +221,10 @@ static int tell_group(const struct sandbox *s, enum group_record kind, const cha
 
 int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *dir)
 {
-	return tell_group(sandbox, version == CGROUP_V2 ? GROUP_V2 : GROUP_V1, dir);
+	struct sandbox *s = sandbox;
+
+	s->heir = true;
+	return tell_group(s, version == CGROUP_V2 ? GROUP_V2 : GROUP_V1, dir);
 }
 
 static int write_plan(struct sandbox *s, struct str plan, struct err *e)
@@ -269,6 +272,17 @@ int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, 
 	return 0;
 }
 
+static int tell_groups(struct sandbox *s, const struct cgroup *cgroup, struct err *e)
+{
+	for (int i = 0; i < 3; i++) {
+		int r = cgroup->dir[i][0] ? sandbox_tell_group(s, cgroup->version, cgroup->dir[i]) : 0;
+
+		if (r < 0)
+			return err_sys(e, -r, "tell the warden of its cgroup");
+	}
+	return 0;
+}
+
 int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e)
 {
 	int r;
@@ -276,11 +290,8 @@ int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgro
 	if (cgroup->version != CGROUP_NONE && !s->waits)
 		return err_set(e, ERR_BUG, "a sandbox that was begun without a cgroup can have none");
 	r = told(proc_begun(&s->begun, &s->warden), e);
-	for (int i = 0; i < 3 && r >= 0; i++)
-		if (cgroup->dir[i][0]) {
-			r = sandbox_tell_group(s, cgroup->version, cgroup->dir[i]);
-			r = r < 0 ? err_sys(e, -r, "tell the warden of its cgroup") : 0;
-		}
+	if (r >= 0 && !s->heir)
+		r = tell_groups(s, cgroup, e);
 	return r < 0 ? r : sandbox_go(s, plan, cgroup, e);
 }
 

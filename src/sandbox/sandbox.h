@@ -25,8 +25,9 @@ struct sandbox {
 	pid_t owner;  /* whose child it is */
 	/* Until then the warden may still be on its way to execve(), and read these: a sandbox stays where it is. */
 	struct proc_start *begun;
-	bool waits,
-		born; /* it makes nothing before it has a plan; it was told which group pid 1 is born in */
+	bool waits; /* it makes nothing before it has a plan */
+	bool heir;  /* it was told of its groups */
+	bool born;  /* and which of them pid 1 is born in */
 	int fds[6];
 	char *argv[4];
 };
@@ -63,7 +64,7 @@ int sandbox_tell_group(void *sandbox, enum cgroup_version version, const char *d
 int sandbox_tell_birth(struct sandbox *s, const struct cgroup *cgroup, struct err *e);
 /* Gives it the plan: it starts, or could not be executed. With a cgroup only one that waits, and has been told of it. */
 int sandbox_go(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
-/* The same with a cgroup that is there already; one that does not wait can have none. */
+/* The same with a cgroup that it may not have been told of; one that does not wait can have none. */
 int sandbox_resume(struct sandbox *s, struct str plan, const struct cgroup *cgroup, struct err *e);
 /* All of it. */
 int sandbox_start(int warden_fd, struct str plan, const struct sandbox_stdio *io, const struct cgroup *cgroup,

@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import ATTACKS, PROGRAMS, digest, wait_until
+from conftest import ATTACKS, CREEL, PROGRAMS, digest, wait_until
 
 STRIDE = 1 if os.environ.get("CREEL_EVERY_STEP") else 19
 VICTIMS = {"creel": 0, "outside": 1, "inside": 2, "payload": 3, "all": "all"}
@@ -42,9 +42,8 @@ def left_in_state(box):
     return [p for name in ("runs", "live") for p in (state_of(box) / name).glob("*")]
 
 
-def kill_at(box, victim, moment, access, options):
+def kill_at(box, victim, moment, command):
     """creel's number, as long as there was such a moment."""
-    command = box.creel("/bin/true", access=access, options=options)
     wrapped = [*box.as_user([PROGRAMS / "killat", VICTIMS[victim], moment]), *command[len(box.as_user([])):]]
     done = subprocess.run(wrapped, cwd=box.ws, env=box.env, capture_output=True, text=True, timeout=60, check=True)
     said = done.stdout.splitlines()
@@ -84,7 +83,7 @@ def test_s07_killed_at_any_system_call_nothing_is_left(light, victim, setting):
     light.run("/bin/true", access=access, options=options, status=0)
     known, before = groups(), (temporary(), digest(light.ws))
     moment = 1 + (list(SETTINGS).index(setting) * 2 + (light.user == "root")) * 7 % STRIDE
-    while creel := kill_at(light, victim, moment, access, options):
+    while creel := kill_at(light, victim, moment, light.creel("/bin/true", access=access, options=options)):
         at = f"{victim} killed at {moment}"
         assert_no_groups(creel, known, victim, at)
         assert_nothing_left(light, before, victim, at)
@@ -94,3 +93,20 @@ def test_s07_killed_at_any_system_call_nothing_is_left(light, victim, setting):
     # A name with a dot is one that is just being made, as far as others can know: it is swept after a minute.
     left = [p for p in left_in_state(light) if victim != "all" or not p.name.startswith(".")]
     assert left == [], "what a killed run leaves must be gone when the next one has run"
+
+
+def test_s07_a_job_that_is_killed_at_any_system_call_leaves_nothing(light):
+    """Its warden is begun before it is known what it will do, and before it has groups."""
+    limits = SETTINGS["limits"][1] if light.may_limit() else []
+    state = ["--state-dir", light.state] if light.user == "root" else []
+    command = light.as_user(["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh", CREEL, "call", *state, "--workspace", light.ws, "--workspace-access", "overlay", "--sandbox", "light",
+                             "-e", "backend.scope=job", *limits, "exec", "--", "/bin/true"])
+    subprocess.run(command, cwd=light.ws, env=light.env, check=True, capture_output=True, timeout=60)
+    known, before = groups(), (temporary(), digest(light.ws))
+    moment = 1 + (light.user == "root") * 7 % STRIDE
+    while creel := kill_at(light, "creel", moment, command):
+        at = f"creel killed at {moment}"
+        assert_no_groups(creel, known, "creel", at)
+        assert_nothing_left(light, before, "creel", at)
+        moment += STRIDE
+    assert moment > MOMENTS["creel"], f"only {moment} moments"

@@ -124,3 +124,37 @@ def test_limits_of_a_session_that_was_begun_in_a_scope_stay_when_the_caller_has_
     assert wait_until(lambda: not [p for p in scope.iterdir() if p.is_dir()]), list(scope.iterdir())
     assert not (scope / "cgroup.procs").read_text(), "nobody stays in it"
     os.rmdir(scope)
+
+
+@pytest.fixture
+def scope(sessions):
+    """As with systemd-run --user --scope -p Delegate=yes: its parent decides which limits there are."""
+    parent = ROOT / "scopes"
+    given = delegate(parent / "scope", sessions.uid)
+    os.rmdir(given / "session")
+    yield given
+    os.rmdir(given)
+    os.rmdir(parent)
+
+
+def job_in(sessions, scope, *words):
+    """Nobody is in it but the caller, and the warden that it has begun by then."""
+    argv = sessions.argv("call", "--session", "agent:main:job", "--sandbox", "light", "-e", "backend.scope=job", *LIMITS, "exec", "--", *words)[4:]
+    return subprocess.run(["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(scope), *argv], capture_output=True, text=True, cwd=sessions.cwd, env=sessions.env,
+                          check=False, stdin=subprocess.DEVNULL, timeout=200)
+
+
+@ORDINARY_ALONE
+def test_a_job_that_is_alone_in_its_scope_has_limits_and_leaves_it_as_it_was(sessions, scope):
+    for words, want in ((["true"], set()), (["python3", "-c", HOG, "200"], {("limits.memory", "killed")})):
+        done = job_in(sessions, scope, *words)
+        assert done.returncode != 125 and rules(json.loads(done.stdout)) == want, done
+        assert wait_until(lambda: not [p for p in scope.iterdir() if p.is_dir()]), list(scope.iterdir())
+
+
+@ORDINARY_ALONE
+def test_a_job_whose_scope_lacks_a_limit_is_refused_and_leaves_it_as_it_was(sessions, scope):
+    (scope.parent / "cgroup.subtree_control").write_text("-cpu")
+    done = job_in(sessions, scope, "true")
+    assert done.returncode == 125 and "cpu" in done.stdout, done
+    assert wait_until(lambda: not [p for p in scope.iterdir() if p.is_dir()]), "who was to inherit its groups has gone back with it"
