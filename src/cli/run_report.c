@@ -42,7 +42,7 @@ static void put_changes(const struct run *r, struct jsonw *w)
 {
 	jsonw_kobj(w, "changes");
 	jsonw_ku64(w, "total", r->changes.total);
-	jsonw_kbool(w, "complete", !r->changes.incomplete);
+	jsonw_kbool(w, "complete", !r->changes.incomplete && r->changes.n == r->changes.total);
 	if (r->changes.total)
 		jsonw_kstr(w, "kept_in", r->upper);
 	jsonw_karr(w, "paths");
