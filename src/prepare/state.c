@@ -178,16 +178,35 @@ static int real_path(int fd, const char *id, char *out, size_t size, struct err 
 	return 0;
 }
 
+/* Which one it is, and a place that is not taken away from anybody: below a sticky directory a name that is ours stays ours. */
+static int cannot_make(const char *path, struct err *e)
+{
+	char dir[4096];
+	size_t used;
+
+	(void)snprintf(dir, sizeof(dir), "%s", path);
+	for (int up = 0; up < 2; up++)
+		*strrchr(dir, '/') = '\0'; /* what state_path() has put behind it */
+	(void)err_wrap(e, "state directory '%s'", dir);
+	used = strlen(e->msg);
+	(void)snprintf(
+		e->msg + used, sizeof(e->msg) - used,
+		"; fix: name another with --state-dir, as in creel run --state-dir /var/tmp/creel-%u -- true",
+		geteuid());
+	return -(int)e->kind;
+}
+
 int state_open(const struct state_dir *s, const char *kind, const char *name, char *out, size_t size,
 	       struct err *e)
 {
 	_cleanup_close_ int fd = FD_NONE;
 	int rc = state_path(s, kind, name, out, size, e);
 
-	if (rc >= 0)
-		rc = make_above(out, e);
 	if (rc < 0)
 		return err_wrap(e, "state directory (--state-dir names another)");
+	rc = make_above(out, e);
+	if (rc < 0)
+		return cannot_make(out, e);
 	*strrchr(out, '/') = '\0';
 	fd = open_ours(out, e);
 	rc = fd < 0 ? fd : real_path(fd, name, out, size, e);

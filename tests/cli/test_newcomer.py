@@ -134,7 +134,7 @@ def test_in_a_directory_that_is_gone_the_fix_is_named(anybody, command):
 
 def test_a_state_directory_that_cannot_be_made_is_named_as_such(creel):
     got = creel("--state-dir", "/proc/nothing", "run", "true", status=125)
-    assert "state directory (--state-dir names another): create '/proc/nothing'" in got.err, got
+    assert "state directory '/proc/nothing': create '/proc/nothing'" in got.err and "fix: name another with --state-dir" in got.err, got
     assert "--state-dir" in creel("--state-dir", "/proc/nothing", "call", "--text", "exec", "true", status=125).err
 
 

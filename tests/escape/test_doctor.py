@@ -127,6 +127,23 @@ def test_the_fix_that_a_refusal_knows_is_doctors_fix(light):
     assert found["cause"].endswith("can be written by others") and found["fix"].startswith("chmod go-w"), found
 
 
+def test_a_state_directory_that_cannot_be_made_is_named_with_a_command_that_helps(light):
+    """By any name that it may have: of an option, and of a home directory that is not there or a file."""
+    file = light.file("home/file", "x")
+    for options, env, name in ((["--state-dir", "/proc/nothing"], {}, "/proc/nothing"), ([], {"XDG_STATE_HOME": str(file)}, f"{file}/creel")):
+        if not options and light.uid == 0:
+            continue  # root's is /var/lib/creel, whatever its variables say
+        done, found = said_of_the_sandbox(light, *options, env=env)
+        assert done.returncode == 125 and f"'{name}'" in found["cause"] and "fix:" not in found["cause"], found
+        command = re.search(r"creel run (--state-dir (\S+) -- true)$", found["fix"])
+        assert command and not os.path.exists(command[2]), found
+        try:
+            ran = subprocess.run(light.as_user([CREEL, "run", *command[1].split()]), env={**light.env, **env}, cwd=light.ws, capture_output=True, text=True, check=False)
+        finally:
+            subprocess.run(["rm", "-rf", command[2]], check=True)
+        assert ran.returncode == 0, ran
+
+
 def test_a_directory_that_is_no_workspace_says_nothing_about_the_host(light):
     """A home directory behind a link is known by its real name: run refuses it there, and the host is well."""
     light.give(light.home)
