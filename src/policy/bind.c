@@ -191,35 +191,47 @@ static bool is_blocked(const struct search *s, struct bind_block *ret)
 	return false;
 }
 
-static void list_home(struct arena *a, struct str home, struct strs *out, struct str *v)
+struct listing {
+	struct arena *a;
+	struct blocked_path *v;
+	size_t n;
+};
+
+static void list_below(struct listing *l, struct str dir, const char *const *names, size_t n)
 {
-	home = path_normalise(a, home);
-	if (!path_is_absolute(home) || home.n == 1)
-		return;
-	for (size_t i = 0; i < LEN(blocked_in_home); i++)
-		v[out->n++] = path_join(a, home, str_z(blocked_in_home[i]));
+	for (size_t i = 0; i < n; i++)
+		l->v[l->n++] = (struct blocked_path){ .path = dir.n ? path_join(l->a, dir, str_z(names[i]))
+								    : str_z(names[i]),
+						      .roomy = find(roomy, LEN(roomy), str_z(names[i])) };
 }
 
-struct strs bind_blocked_paths(struct arena *a, const struct facts *f)
+static void list_home(struct listing *l, struct str home)
+{
+	home = path_normalise(l->a, home);
+	if (path_is_absolute(home) && home.n > 1)
+		list_below(l, home, blocked_in_home, LEN(blocked_in_home));
+}
+
+const struct blocked_path *bind_blocked_paths(struct arena *a, const struct facts *f, size_t *ret_n)
 {
 	size_t max = LEN(blocked) + LEN(blocked_in_own) + LEN(blocked_in_log) +
 		     (f->home_roots.n + 1) * LEN(blocked_in_home);
 	struct str own = own_dir(a, f), log = audit_dir(a, f);
-	struct str *v = ARENA_ARRAY(a, struct str, max);
-	struct strs out = { .v = v };
+	struct listing l = { .a = a, .v = ARENA_ARRAY(a, struct blocked_path, max) };
 
-	if (!v)
-		return (struct strs){ 0 };
-	for (size_t i = 0; i < LEN(blocked); i++)
-		v[out.n++] = str_z(blocked[i]);
-	for (size_t i = 0; own.n && i < LEN(blocked_in_own); i++)
-		v[out.n++] = path_join(a, own, str_z(blocked_in_own[i]));
-	for (size_t i = 0; log.n && i < LEN(blocked_in_log); i++)
-		v[out.n++] = path_join(a, log, str_z(blocked_in_log[i]));
-	list_home(a, f->home, &out, v);
+	if (!l.v)
+		return NULL;
+	list_below(&l, (struct str){ 0 }, blocked, LEN(blocked));
+	if (own.n)
+		list_below(&l, own, blocked_in_own, LEN(blocked_in_own));
+	if (log.n)
+		list_below(&l, log, blocked_in_log, LEN(blocked_in_log));
+	list_home(&l, f->home);
 	for (size_t i = 0; i < f->home_roots.n; i++)
-		list_home(a, f->home_roots.v[i], &out, v);
-	return out;
+		if (!str_eq(f->home_roots.v[i], f->home))
+			list_home(&l, f->home_roots.v[i]);
+	*ret_n = l.n;
+	return l.v;
 }
 
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret)
@@ -232,7 +244,7 @@ bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, s
 	return is_blocked(&(struct search){ .a = a, .facts = f, .source = dir, .workspace = true }, ret);
 }
 
-bool workspace_is_system(struct str dir, struct bind_block *ret)
+bool source_is_system(struct str dir, struct bind_block *ret)
 {
 	for (size_t i = 0; i < LEN(system_sources); i++)
 		if (path_within(str_z(system_sources[i]), dir))
@@ -287,6 +299,14 @@ static enum code check_source(struct arena *a, const struct bind_rules *rules, s
 		return refuse(v, CODE_BIND_BLOCKED,
 			      arena_printf(a, "its source %s '" STR_FMT "', which is never bound",
 					   block.covers ? "covers" : "targets", STR_ARG(block.path)));
+	if (v->writable && source_is_system(v->source, &block))
+		return refuse(
+			v, CODE_BIND_BLOCKED,
+			arena_printf(
+				a,
+				"its source %s '" STR_FMT
+				"', a directory of the system: writable, a command could change the host itself",
+				block.covers ? "covers" : "is or lies in", STR_ARG(block.path)));
 	for (size_t i = 0; i < rules->roots.n; i++)
 		if (path_within(rules->roots.v[i], v->source))
 			return CODE_OK;

@@ -38,14 +38,19 @@ struct bind_block {
  * Every path that no bind may show, of the system and of the homes that `f` knows. Policy compares names; whoever can look at
  * files compares those too, because one file can have many names.
  */
-struct strs bind_blocked_paths(struct arena *a, const struct facts *f);
+struct blocked_path {
+	struct str path;
+	bool roomy; /* a workspace may lie below it */
+};
+const struct blocked_path *bind_blocked_paths(struct arena *a, const struct facts *f,
+					      size_t *ret_n); /* NULL: no memory */
 bool bind_source_blocked(struct arena *a, const struct facts *f, struct str source, struct bind_block *ret);
 
 /* The same for a directory to work in. People do that below /root and ~/.config, but not in a home directory itself. */
 bool workspace_blocked(struct arena *a, const struct facts *f, struct str dir, struct bind_block *ret);
 
-/* Whether the host could be changed by who may write there: its programs, and the directories that all of its services share. */
-bool workspace_is_system(struct str dir, struct bind_block *ret);
+/* Whether the host could be changed by who may write there: its programs, and the directories that all of its services share. Of workspaces and binds. */
+bool source_is_system(struct str dir, struct bind_block *ret);
 
 /* Names like .ssh, credentials, *.pem anywhere in the path: bind these read-only or not at all. */
 bool bind_is_sensitive(struct str source);

@@ -247,7 +247,7 @@ static bool workspace_is_no_system(struct ctx *x, const struct layout *l)
 	struct bind_block block;
 
 	if (l->access == ACCESS_OVERLAY || !is_writable(x, l->access) ||
-	    !workspace_is_system(path_normalise(x->a, d->workspace), &block))
+	    !source_is_system(path_normalise(x->a, d->workspace), &block))
 		return true;
 	fix_it(x, STR("mounts.workspace.access=overlay"));
 	return deny(x, here, CODE_BIND_BLOCKED, &d->eff.origin[id],

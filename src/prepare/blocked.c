@@ -22,6 +22,12 @@ struct chain {
 	size_t n;
 };
 
+/* As struct source has it. */
+static uint64_t device_of(const struct stat *st)
+{
+	return (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
+}
+
 /* The source and every directory above it but the root; `path` has no links in it. */
 static bool read_chain(struct str path, struct chain *ret)
 {
@@ -38,7 +44,7 @@ static bool read_chain(struct str path, struct chain *ret)
 		(void)snprintf(name, sizeof(name), "%.*s", (int)n, path.p);
 		if (ret->n == DEPTH_MAX || stat(name, &st) < 0)
 			return false;
-		ret->v[ret->n].dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+		ret->v[ret->n].dev = device_of(&st);
 		ret->v[ret->n++].ino = st.st_ino;
 	}
 	return true;
@@ -65,26 +71,72 @@ static struct str resolve_deepest(struct arena *a, struct str path, struct sourc
 	return head.n < path.n ? path_join(a, ret->path, str_from(path, head.n + 1)) : ret->path;
 }
 
-/* Whether a bind of this path would show a file that no bind may show, under whatever name it has there. */
-static bool shows_blocked(const struct source_rules *r, struct str resolved, struct str *ret_why)
+/* The directory that was asked about last, and the name that it really has: most on the list lie beside the one before. */
+struct parent {
+	struct str dir, real;
+	bool there;
+};
+
+/* The same as resolve_deepest(), with one call for what is no link. False: nothing is there. */
+static bool find_blocked(struct arena *a, struct str path, struct parent *last, struct str *ret_real,
+			 struct source *ret)
 {
-	struct strs list = bind_blocked_paths(r->arena, r->facts);
+	struct str dir = { 0 }, name = path;
+	struct stat st;
+
+	(void)str_cut_last(path, '/', &dir, &name);
+	if (!last->real.n || !str_eq(dir, last->dir)) {
+		last->dir = dir;
+		last->real = resolve_deepest(a, dir.n ? dir : STR("/"), ret);
+		last->there = str_eq(last->real, ret->path);
+	}
+	*ret_real = arena_str(a, path_join(a, last->real, name));
+	if (!last->there || a->failed || lstat(ret_real->p, &st) < 0)
+		return false;
+	if (S_ISLNK(st.st_mode)) {
+		*ret_real = resolve_deepest(a, path, ret);
+		return str_eq(*ret_real, ret->path);
+	}
+	ret->dev = device_of(&st);
+	ret->ino = st.st_ino;
+	return true;
+}
+
+/* Is it the blocked one, in it, or around it? `there`: the blocked one exists. A workspace may lie below one that is roomy. */
+static bool meets(const struct chain *chain, struct str resolved, struct str real, const struct source *there,
+		  bool below_too)
+{
+	struct chain itself = *chain;
+
+	if (path_within(resolved, real))
+		return true; /* covers it, or is it */
+	if (!below_too)
+		itself.n = itself.n > 0;
+	return (below_too && path_within(real, resolved)) || (there && chain_has(&itself, there));
+}
+
+/* Whether this path would show a file that no sandbox may see, under whatever name it has there. */
+static bool shows_blocked(const struct source_rules *r, struct str resolved, bool bind, struct str *ret_why)
+{
+	size_t n = 0;
+	const struct blocked_path *list = bind_blocked_paths(r->arena, r->facts, &n);
+	struct parent last = { 0 };
 	struct chain chain;
 
-	if (!list.n || !read_chain(resolved, &chain)) {
+	if (!list || !read_chain(resolved, &chain)) {
 		*ret_why = STR("cannot be compared with the paths that are never bound");
 		return true;
 	}
-	for (size_t i = 0; i < list.n; i++) {
-		struct source s;
-		struct str real = resolve_deepest(r->arena, list.v[i], &s);
-		bool there = str_eq(real, s.path);
+	for (size_t i = 0; i < n; i++) {
+		struct source s = { 0 };
+		struct str real;
+		bool there = find_blocked(r->arena, list[i].path, &last, &real, &s);
 
-		if (!path_within(real, resolved) && !path_within(resolved, real) &&
-		    !(there && chain_has(&chain, &s)))
+		if (!r->arena->failed &&
+		    !meets(&chain, resolved, real, there ? &s : NULL, bind || !list[i].roomy))
 			continue;
-		*ret_why = arena_printf(r->arena, "shows '%.*s' under another name", (int)list.v[i].n,
-					list.v[i].p);
+		*ret_why = arena_printf(r->arena, "shows '%.*s' under another name", (int)list[i].path.n,
+					list[i].path.p);
 		return true;
 	}
 	return false;
@@ -124,23 +176,37 @@ static bool is_blocked_by_real_name(const struct source_rules *r, struct str res
 	return is_blocked(r->arena, &f, resolved, bind, ret);
 }
 
+static const char *advice(enum source_use use, bool hosts)
+{
+	if (use == SOURCE_BIND)
+		return "";
+	if (use == SOURCE_BIND_WRITTEN)
+		return hosts ? ", a directory of the system, and a bind with rw could change the host itself; "
+			       "fix: bind it with ro"
+			     : "";
+	if (hosts)
+		return ", a directory of the system, and access rw could change the host itself; "
+		       "fix: --workspace-access overlay or ro, or another --workspace";
+	return use == SOURCE_IMAGE ? ", which no sandbox may see; fix: another --image"
+				   : ", which no sandbox may see; fix: another --workspace";
+}
+
 bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why)
 {
 	const struct source_rules *r = rules;
-	const bool bind = use == SOURCE_BIND;
+	const bool bind = use == SOURCE_BIND || use == SOURCE_BIND_WRITTEN;
 	struct bind_block block = { 0 };
-	bool hosts = use == SOURCE_WRITTEN && workspace_is_system(resolved, &block);
+	bool hosts =
+		(use == SOURCE_WRITTEN || use == SOURCE_BIND_WRITTEN) && source_is_system(resolved, &block);
 
 	if (!hosts && !is_blocked(r->arena, r->facts, resolved, bind, &block) &&
-	    !is_blocked_by_real_name(r, resolved, bind, &block))
-		return !bind || !shows_blocked(r, resolved, ret_why);
-	*ret_why = arena_printf(
-		r->arena, "%s '%.*s'%s", block.covers ? "covers" : "is or lies in", (int)block.path.n,
-		block.path.p,
-		hosts  ? ", a directory of the system, and access rw could change the host itself; "
-			 "fix: --workspace-access overlay or ro, or another --workspace"
-		: bind ? ""
-		: use == SOURCE_IMAGE ? ", which no sandbox may see; fix: another --image"
-				      : ", which no sandbox may see; fix: another --workspace");
+	    !is_blocked_by_real_name(r, resolved, bind, &block)) {
+		if (!shows_blocked(r, resolved, bind, ret_why))
+			return true;
+		*ret_why = arena_printf(r->arena, "%.*s%s", (int)ret_why->n, ret_why->p, advice(use, false));
+		return false;
+	}
+	*ret_why = arena_printf(r->arena, "%s '%.*s'%s", block.covers ? "covers" : "is or lies in",
+				(int)block.path.n, block.path.p, advice(use, hosts));
 	return false;
 }

@@ -74,6 +74,15 @@ static int ensure_private_workspace(const struct decision *d, const struct mount
 	return r < 0 ? err_sys(e, -r, "create '%s'", z) : 0;
 }
 
+static enum source_use use_of(const struct mount *m)
+{
+	bool written = m->writable && !m->overlay;
+
+	if (m->source != MOUNT_WORKSPACE && m->source != MOUNT_AGENT)
+		return written ? SOURCE_BIND_WRITTEN : SOURCE_BIND;
+	return written ? SOURCE_WRITTEN : SOURCE_SHOWN;
+}
+
 static int resolve_mount(struct making *m, const struct mount *mt, struct profile_mount *pm, bool *skip,
 			 struct err *e)
 {
@@ -113,10 +122,8 @@ static int resolve_mount(struct making *m, const struct mount *mt, struct profil
 	    faccessat(AT_FDCWD, pm->source.path.p, R_OK | X_OK, AT_EACCESS) < 0)
 		return err_sys(e, errno, "workspace '" STR_FMT "'", STR_ARG(mt->host));
 	same = str_eq(mt->host, pm->source.path);
-	use = mt->source != MOUNT_WORKSPACE && mt->source != MOUNT_AGENT ? SOURCE_BIND
-	      : mt->writable && !mt->overlay                             ? SOURCE_WRITTEN
-									 : SOURCE_SHOWN;
-	if ((mt->check_resolved || use != SOURCE_BIND) &&
+	use = use_of(mt);
+	if ((mt->check_resolved || (use != SOURCE_BIND && use != SOURCE_BIND_WRITTEN)) &&
 	    !m->in->allowed(m->in->ctx, pm->source.path, use, &reason))
 		return err_set(e, ERR_DENIED, "bind_blocked: '" STR_FMT "'%s" STR_FMT "%s %.*s",
 			       STR_ARG(mt->host), same ? "" : ", which is '",

@@ -14,9 +14,10 @@
 /* 0 is what is asked about most. */
 enum source_use {
 	SOURCE_BIND = 0,
-	SOURCE_SHOWN,   /* a workspace that the host's files are safe in */
-	SOURCE_WRITTEN, /* one with access rw */
-	SOURCE_IMAGE,   /* the root of a sandbox */
+	SOURCE_BIND_WRITTEN, /* one that is writable */
+	SOURCE_SHOWN,        /* a workspace that the host's files are safe in */
+	SOURCE_WRITTEN,      /* one with access rw */
+	SOURCE_IMAGE,        /* the root of a sandbox */
 };
 
 struct profile_input {

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import CREEL, digest
+from conftest import CREEL, IS_ROOT, digest
 
 # Where the system is, below it, around it, and under another name.
 SYSTEM = ["/usr", "/usr/local", "/usr/local/bin", "/usr/lib/..", "/bin", "/lib", "/opt", "/var/cache", "/var/log", "/var/lib/dpkg", "/var/spool", "link"]
@@ -23,6 +23,19 @@ def test_a_directory_of_the_system_is_not_written_to(light, where):
     assert "rw" in done.err and "overlay" in done.err and "--workspace" in done.err, done
     assert os.stat(where).st_mtime_ns == before
     light.run("true", ws=where, access="ro", status=0)
+
+
+@pytest.mark.parametrize("where", SYSTEM)
+def test_a_directory_of_the_system_is_not_bound_writable(light, where):
+    """A configuration that names it is not asked twice either: it is the same host."""
+    if where == "link":
+        where = light.base / "link"
+        where.symlink_to("/usr/lib")
+    before = os.stat(where).st_mtime_ns
+    done = light.run("touch", "/data/creel-was-here", options=["-e", f"mounts.binds=['{where}:/data:rw']"])
+    assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked" in done.err and "a directory of the system" in done.err, done
+    assert os.stat(where).st_mtime_ns == before
+    light.run("ls", "/data", options=["-e", f"mounts.binds=['{where}:/data:ro']"], status=0)
 
 
 @pytest.mark.parametrize("where", ["/usr/src", "/usr/local/src"])
@@ -130,3 +143,51 @@ def test_what_no_sandbox_may_see_is_no_root_either(light, where):
     done = light.run("true", state=state, options=["--image", f"{name}/"])
     assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked: image" in done.err and light.mark not in done.out, done
     assert "--image" in done.err.split("fix:")[1], done
+
+
+# The blocked name in a home, where it really is, and what is asked for.
+ELSEWHERE = {"it": (".ssh", "keys", "keys"), "around it": (".ssh", "vault/keys", "vault"), "in it": (".gnupg", "keys", "keys/private"),
+             "a parent is the link": (".openclaw/credentials", "claw/credentials", "claw"), "around a roomy one": (".config", "dot/config", "dot")}
+
+
+@pytest.mark.parametrize("use", ["overlay", "rw", "ro", "image"])
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_what_is_blocked_is_blocked_where_it_really_lies(light, case, use):
+    name, real, asked = ELSEWHERE[case]
+    for d in {real, asked}:
+        light.secret(f"{d}/key")
+        light.file(f"{d}/bin/x")
+        light.give(light.base / d)
+    link, target = light.home / name, light.base / real
+    if "/" in name:
+        link, target = link.parent, target.parent
+    link.symlink_to(target)
+    state = light.tmp / "state"
+    if use == "image":
+        done = light.run("true", state=state, options=["--image", f"{light.base / asked}/"])
+    else:
+        done = light.run("cat", "key", ws=light.base / asked, access=use, state=state)
+    assert done.status == 126 and "bind_blocked" in done.err and f"shows '{link.parent}" in done.err and light.mark not in done.out, done
+    assert ("--image" if use == "image" else "--workspace") in done.err.split("fix:")[1], done
+
+
+@pytest.mark.parametrize("access", ["overlay", "rw"])
+def test_people_work_below_what_is_roomy_wherever_it_lies(light, access):
+    work = light.file("dot/config/nvim/init.lua", "x").parent
+    light.give(light.base / "dot")
+    (light.home / ".config").symlink_to(light.base / "dot/config")
+    light.run("cat", "init.lua", ws=work, access=access, state=light.tmp / "state", status=0)
+
+
+@pytest.mark.parametrize("use", ["overlay", "rw", "image"])
+def test_what_is_mounted_in_a_second_place_is_blocked_there(light, use):
+    """Its name there says nothing; it is the same directory."""
+    if not IS_ROOT:
+        pytest.skip("only root mounts")
+    light.secret("home/.ssh/key")
+    light.file("home/.ssh/bin/x")
+    place = light.file("second/place/x").parent
+    how = {"options": ["--image", f"{place}/"]} if use == "image" else {"ws": place, "access": use}
+    mounted = ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', light.home / ".ssh", place]
+    done = subprocess.run([*mounted, *light.creel("cat", "key", **how)], cwd=light.ws, env=light.env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 126 and "under another name" in done.stderr and light.mark not in done.stdout, done

@@ -50,19 +50,20 @@ TEST(s1_23_dangerous_sources_are_blocked)
 
 TEST(every_path_on_the_list_is_blocked_by_its_name_too)
 {
-	struct strs list;
+	const struct blocked_path *list;
 	bool key = false, own = false;
+	size_t n = 0;
 
 	w.r.facts.own_dir = STR("/srv/state");
-	list = bind_blocked_paths(&w.a, &w.r.facts);
-	assert_in_range(list.n, 20, 500);
-	for (size_t i = 0; i < list.n; i++) {
+	list = bind_blocked_paths(&w.a, &w.r.facts, &n);
+	assert_in_range(n, 20, 500);
+	for (size_t i = 0; i < n; i++) {
 		struct bind_block block;
 
-		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, list.v[i], &block), STR_FMT,
-			   STR_ARG(list.v[i]));
-		key |= str_ends(list.v[i], STR("/.ssh"));
-		own |= str_eq(list.v[i], STR("/srv/state/tokens"));
+		CHECK_CASE(bind_source_blocked(&w.a, &w.r.facts, list[i].path, &block), STR_FMT,
+			   STR_ARG(list[i].path));
+		key |= str_ends(list[i].path, STR("/.ssh"));
+		own |= str_eq(list[i].path, STR("/srv/state/tokens"));
 	}
 	assert_true(key && own);
 }
@@ -209,7 +210,7 @@ TEST(what_the_host_lives_on_is_of_the_system)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct bind_block block = { 0 };
-		bool is = workspace_is_system(str_z(rows[i].dir), &block);
+		bool is = source_is_system(str_z(rows[i].dir), &block);
 
 		CHECK_CASE(is == (rows[i].by != NULL), "%s", rows[i].dir);
 		if (is)
@@ -247,6 +248,23 @@ TEST(what_is_merely_named_alike_is_not_blocked)
 	TAKEN("/home/user/source:/source:ro");
 	TAKEN("/var/data/myapp:/data:ro");
 	TAKEN("/mnt/cache:/cache:rw");
+}
+
+/* As a workspace there with access rw is: the list is the same, above. */
+TEST(what_the_host_itself_lives_on_is_bound_read_only)
+{
+	static const char *const there[] = { "/usr", "/usr/local/bin", "/bin",     "/lib/modules",
+					     "/opt", "/var/cache",     "/var/lib", "/var/lib/dpkg/info" };
+	static const char *const not_there[] = { "/usr/src/linux", "/usr/local/src", "/opt/thing",
+						 "/var/lib/jenkins", "/srv" };
+
+	walls_reset();
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++) {
+		TAKEN(arena_printf(&w.a, "%s:/x:ro", there[i]).p);
+		REFUSED(arena_printf(&w.a, "%s:/x:rw", there[i]).p, CODE_BIND_BLOCKED);
+	}
+	for (size_t i = 0; i < sizeof(not_there) / sizeof(not_there[0]); i++)
+		TAKEN(arena_printf(&w.a, "%s:/x:rw", not_there[i]).p);
 }
 
 TEST(a_source_that_is_no_absolute_path_of_this_system_is_invalid)
