@@ -111,6 +111,8 @@ static void move(struct proc_start *s, pid_t pid, bool here)
 		return;
 	/* Refused where there is no other. */
 	s->moved |= syscall(SYS_sched_setaffinity, pid, s->home_bytes, to) == 0;
+	if (!__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE)) /* we were stopped, and it has not waited so long */
+		(void)syscall(SYS_sched_setaffinity, pid, s->home_bytes, s->home);
 	__atomic_store_n(&s->place, PLACE_FREE, __ATOMIC_RELEASE);
 	(void)syscall(SYS_futex, &s->place, FUTEX_WAKE, 1, NULL, NULL, 0);
 }

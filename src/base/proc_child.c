@@ -13,6 +13,7 @@
 
 /* The sanitizer keeps what it knows of a stack in memory that belongs to the parent's thread. */
 #define ALONE __attribute__((no_sanitize("address")))
+#define MOVE_WAITS 200 /* of 10 ms */
 
 #if defined(__x86_64__)
 static inline ALONE long call(long n, long a, long b, long c, long d, long e)
@@ -117,15 +118,20 @@ static ALONE long prepare(const struct proc_start *s)
 	return r < 0 ? r : place_fds(spec);
 }
 
-/* The program that we execute may run wherever we might before the parent moved us. */
+/*
+ * The program that we execute may run wherever we might before the parent moved us. The parent takes a moment to move us; not longer than it lives, and not
+ * for ever: another thread of its may have executed something else meanwhile, which ends the one that would have told us.
+ */
 static ALONE void go_home(struct proc_start *s)
 {
 	const struct timespec a_while = { .tv_nsec = 10000000 };
 	int now = PLACE_FREE;
 
-	while (!__atomic_compare_exchange_n(&s->place, &now, PLACE_HOME, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE) &&
-	       call(SYS_getppid, 0, 0, 0, 0, 0) == s->parent) {
+	for (int i = 0; i < MOVE_WAITS; i++) {
+		if (__atomic_compare_exchange_n(&s->place, &now, PLACE_HOME, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE) ||
+		    call(SYS_getppid, 0, 0, 0, 0, 0) != s->parent)
+			break;
 		(void)call(SYS_futex, (long)&s->place, FUTEX_WAIT, now, (long)&a_while, 0);
 		now = PLACE_FREE;
 	}

@@ -36,7 +36,7 @@ void build_name(struct str key, char out[static BUILD_NAME_MAX])
 /* A session's layers are its work, like its workspace: they stay. A job's are removed by its warden, as those of a run. */
 static int name_private_dir(struct build *b, struct err *e)
 {
-	static unsigned count;
+	static _Atomic unsigned count; /* of all threads */
 	const struct build_input *in = &b->in;
 	_cleanup_close_ int dir = FD_NONE;
 	char id[64];
