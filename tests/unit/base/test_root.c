@@ -18,8 +18,8 @@ static int write_file(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-/* What uid 0 of a new user namespace is, whose maker is `uid`; negative where there is none to be had. */
-static int other_root(uid_t uid)
+/* What `inside` of a new user namespace is, whose maker is `uid`; then that of one more in there. */
+static int other(uid_t uid, uid_t inside, uid_t inner)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -30,9 +30,17 @@ static int other_root(uid_t uid)
 		if (uid && (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0))
 			_exit(9);
 		(void)prctl(PR_SET_DUMPABLE, 1); /* or its own /proc were root's */
-		(void)snprintf(map, sizeof(map), "0 %u 1\n", geteuid());
-		if (unshare(CLONE_NEWUSER) < 0 || !write_file("/proc/self/uid_map", map) || geteuid() != 0)
-			_exit(8);
+		for (int i = 0; i < 2; i++) {
+			uid_t to = i ? inner : inside;
+			char groups[64];
+
+			(void)snprintf(map, sizeof(map), "%u %u 1\n", to, geteuid());
+			(void)snprintf(groups, sizeof(groups), "%u %u 1\n", to, getegid());
+			if (unshare(CLONE_NEWUSER) < 0 || !write_file("/proc/self/uid_map", map) ||
+			    !write_file("/proc/self/setgroups", "deny") ||
+			    !write_file("/proc/self/gid_map", groups) || geteuid() != to)
+				_exit(8);
+		}
 		_exit(root_of_host());
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -42,10 +50,14 @@ static int other_root(uid_t uid)
 
 TEST(root_is_the_hosts_and_nobody_who_is_called_so)
 {
+	static const uid_t names[][2] = { { 0, 0 }, { 0, 1000 }, { 1000, 0 }, { 1000, 1000 } };
+
 	assert_int_equal(root_of_host(), geteuid() == 0);
-	assert_int_equal(other_root(geteuid() == 0 ? 12345 : 0), 0);
-	if (geteuid() == 0)
-		assert_int_equal(other_root(0), 1); /* the same one, with fewer rights: no ordinary user */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(other(geteuid() == 0 ? 12345 : 0, names[i][0], names[i][1]), 0);
+		if (geteuid() == 0)
+			assert_int_equal(other(0, names[i][0], names[i][1]), 1);
+	}
 }
 
 TEST_MAIN()
