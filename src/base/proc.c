@@ -10,10 +10,12 @@
 #include "base/sanitize.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,6 +119,19 @@ static void move(struct proc_start *s, pid_t pid, bool here)
 	(void)syscall(SYS_futex, &s->place, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* Everybody who runs or could: with us and the child, and hardly more. One that is sent to a processor that has work waits there. */
+static bool others_idle(const struct proc_start *s)
+{
+	_cleanup_close_ int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	unsigned running, n = 0;
+
+	for (unsigned i = 0; i < sizeof(s->home) / sizeof(s->home[0]); i++)
+		n += (unsigned)__builtin_popcountl(s->home[i]);
+	return n > 1 && fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 &&
+	       sscanf(text, "%*s %*s %*s %u/", &running) == 1 && running <= 2 + (n - 2) / 4;
+}
+
 /*
  * The kernel may leave a new child waiting for us on our processor, with another one idle: what was to be done beside us would be done
  * after us.
@@ -124,7 +139,8 @@ static void move(struct proc_start *s, pid_t pid, bool here)
 static void move_elsewhere(struct proc_start *s, pid_t pid)
 {
 	s->home_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(s->home), s->home);
-	move(s, pid, false);
+	if (s->home_bytes > 0 && others_idle(s))
+		move(s, pid, false);
 }
 
 /* Until the child has left our memory. One that was killed before it could ask to be waited for has left it, too. */
