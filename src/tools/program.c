@@ -116,39 +116,21 @@ static int set_cwd(struct tool_ctx *x, struct str said, struct str *ret, struct 
 }
 
 /*
- * Whether a shell could find something to run in the words: some take what stands between brackets for a number to be worked out, commands and variables in it
- * included (bash: printf -v 'a[$(id)]', test -v; others: test 'a[$(id)]' -eq 0).
- */
-static bool could_be_read(struct strs argv)
-{
-	for (size_t i = 1; i < argv.n; i++)
-		if (argv.v[i].n && memchr(argv.v[i].p, '[', argv.v[i].n))
-			return true;
-	return false;
-}
-
-/*
  * Programs that every shell has in itself, and that say other things than those on the disk, which a small image may not even have. The words are run
- * as they were decided about, by the shell: it reads nothing of them.
+ * as they were decided about, by the shell, which reads nothing of these. Not printf, test and [: what stands between brackets there is worked out by some shells, commands in
+ * it included (bash: printf -v 'a[$(id)]', test -v; others: test 'a[$(id)]' -eq 0).
  */
-static int words_by_shell(struct tool_ctx *x, const struct program *q, struct strs *argv, struct err *e)
+static int words_by_shell(struct tool_ctx *x, struct strs *argv, struct err *e)
 {
-	static const struct {
-		const char *name;
-		bool reads; /* numbers, and names of variables */
-	} own[] = { { "[", true },      { "echo", false }, { "false", false }, { "kill", false },
-		    { "printf", true }, { "pwd", false },  { "test", true },   { "true", false } };
+	static const char *const own[] = { "echo", "false", "kill", "pwd", "true" };
 	static const char *const by[] = { "sh", "-c", "\"$@\"", "sh" };
 	const size_t n_by = sizeof(by) / sizeof(by[0]);
 	struct str *all;
 	size_t i = 0;
 
-	while (i < sizeof(own) / sizeof(own[0]) && !str_eq(argv->v[0], str_z(own[i].name)))
+	while (i < sizeof(own) / sizeof(own[0]) && !str_eq(argv->v[0], str_z(own[i])))
 		i++;
 	if (i == sizeof(own) / sizeof(own[0]))
-		return 0;
-	/* A number may be a variable's name, and what the call has put there is worked out in turn. */
-	if (own[i].reads && (could_be_read(*argv) || (q->env && q->env->obj.n)))
 		return 0;
 	all = ARENA_ARRAY(x->arena, struct str, argv->n + n_by);
 	if (!all)
@@ -179,7 +161,7 @@ int program_call(struct tool_ctx *x, const struct program *q, struct box_call *r
 				  .deadline_ms = p->timeout_ms,
 				  .grace_ms = p->grace_ms,
 				  .umask = 022 };
-	r = q->typed ? words_by_shell(x, q, &ret->argv, e) : 0;
+	r = q->typed && p->shell ? words_by_shell(x, &ret->argv, e) : 0;
 	if (r >= 0)
 		r = add_env(x, q->env, &ret->env, e);
 	return r < 0 ? r : set_cwd(x, q->cwd, &ret->cwd, e);
