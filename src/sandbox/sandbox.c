@@ -101,8 +101,11 @@ int sandbox_find_program(const char *room, const char *name, int *ret_fd, struct
 		file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
 	if (file < 0)
-		return err_set(e, ERR_UNAVAIL, "%s is not installed: expected " CREEL_LIBEXEC "/%s", name,
-			       name);
+		return err_set(e, ERR_UNAVAIL,
+			       "%s is not installed: expected " CREEL_LIBEXEC
+			       "/%s; fix: install all of creel there (meson install), or "
+			       "start creel from the directory it was built in",
+			       name, name);
 	*ret_fd = file;
 	return 0;
 }
