@@ -96,25 +96,23 @@ static int start(const struct proc_spec *spec, int flags, struct proc_start **re
 /* To our processor, or to any other that it may use. Only a matter of time, so what fails is left as it is. */
 static void move(struct proc_start *s, pid_t pid, bool here)
 {
-	const unsigned bits = 8 * sizeof(s->home[0]);
-	unsigned long to[sizeof(s->home) / sizeof(s->home[0])];
-	unsigned cpu = 0;
-	int now = PLACE_FREE;
+	int cpu = sched_getcpu(), now = PLACE_FREE;
+	cpu_set_t to = s->home;
 
-	if (s->home_bytes <= 0 || syscall(SYS_getcpu, &cpu, NULL, NULL) < 0 || cpu >= 8 * sizeof(to))
+	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET((size_t)cpu, &s->home))
 		return;
-	for (unsigned i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
-		unsigned long ours = i == cpu / bits ? 1ul << cpu % bits : 0;
-
-		to[i] = here ? s->home[i] & ours : s->home[i] & ~ours;
+	if (here) {
+		CPU_ZERO(&to);
+		CPU_SET((size_t)cpu, &to);
+	} else {
+		CPU_CLR((size_t)cpu, &to);
 	}
 	if (!__atomic_compare_exchange_n(&s->place, &now, PLACE_MOVING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
 		return;
-	/* Refused where there is no other. */
-	s->moved |= syscall(SYS_sched_setaffinity, pid, s->home_bytes, to) == 0;
+	s->moved |= sched_setaffinity(pid, sizeof(to), &to) == 0;
 	if (!__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE)) /* we were stopped, and it has not waited so long */
-		(void)syscall(SYS_sched_setaffinity, pid, s->home_bytes, s->home);
+		(void)sched_setaffinity(pid, sizeof(s->home), &s->home);
 	__atomic_store_n(&s->place, PLACE_FREE, __ATOMIC_RELEASE);
 	(void)syscall(SYS_futex, &s->place, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
@@ -123,13 +121,12 @@ static void move(struct proc_start *s, pid_t pid, bool here)
 static bool others_idle(const struct proc_start *s)
 {
 	_cleanup_close_ int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	const int n = CPU_COUNT(&s->home);
 	char text[64] = "";
-	unsigned running, n = 0;
+	int running;
 
-	for (unsigned i = 0; i < sizeof(s->home) / sizeof(s->home[0]); i++)
-		n += (unsigned)__builtin_popcountl(s->home[i]);
 	return n > 1 && fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 &&
-	       sscanf(text, "%*s %*s %*s %u/", &running) == 1 && running <= 2 + (n - 2) / 4;
+	       sscanf(text, "%*s %*s %*s %d/", &running) == 1 && running <= 2 + (n - 2) / 4;
 }
 
 /*
@@ -138,8 +135,7 @@ static bool others_idle(const struct proc_start *s)
  */
 static void move_elsewhere(struct proc_start *s, pid_t pid)
 {
-	s->home_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(s->home), s->home);
-	if (s->home_bytes > 0 && others_idle(s))
+	if (sched_getaffinity(0, sizeof(s->home), &s->home) == 0 && others_idle(s))
 		move(s, pid, false);
 }
 

@@ -136,7 +136,7 @@ static ALONE void go_home(struct proc_start *s)
 		now = PLACE_FREE;
 	}
 	if (s->moved)
-		(void)call(SYS_sched_setaffinity, 0, s->home_bytes, (long)s->home, 0, 0);
+		(void)call(SYS_sched_setaffinity, 0, sizeof(s->home), (long)&s->home, 0, 0);
 }
 
 static ALONE void write_pid(char *out)

@@ -7,6 +7,8 @@
 
 #include "base/proc.h"
 
+#include <sched.h>
+
 /* The child's stack ends where it begins. */
 struct proc_start {
 	struct proc_spec spec;
@@ -16,8 +18,7 @@ struct proc_start {
 	int place;   /* PLACE_… */
 	int started; /* 1: it has had a processor */
 	bool moved;
-	long home_bytes;
-	unsigned long home[16]; /* the processors that it may use */
+	cpu_set_t home; /* the processors that it may use */
 } __attribute__((aligned(16)));
 
 /* Who may say where the child runs. */

@@ -84,7 +84,7 @@ static void fill_programs(struct trip *t)
 	p->box = t->s->box;
 	p->memory = &t->g->memory;
 	p->argv = d->tool.argv;
-	p->shell = d->eff.shells == SHELLS_ALLOW && !d->eff.has[OPT_PROGRAMS] && !d->eff.programs.n;
+	p->own_shell = d->tool.own_shell;
 	p->path = search_path(t);
 	p->workdir = start_dir(t);
 	p->timeout_ms = d->limits.timeout_s * 1000;

@@ -3,10 +3,7 @@
 #include "base/clock.h"
 #include "http/server_priv.h"
 
-#include <assert.h>
 #include <sys/socket.h>
-
-enum { IN_FIRST = 1024 };
 
 static void on_event(struct loop *l, void *ctx, uint32_t events);
 static void on_timer(struct loop *l, void *ctx);
@@ -207,67 +204,16 @@ static void watch(struct http_exchange *c)
 		conn_fail(c);
 }
 
-/* Room for n more bytes. The head's slices follow. */
-static bool reserve_in(struct http_exchange *c, size_t n)
-{
-	size_t cap = c->cap_in < IN_FIRST ? IN_FIRST : c->cap_in;
-	char *p;
-
-	if (c->cap_in - c->n_in >= n)
-		return true;
-	while (cap - c->n_in < n)
-		cap *= 2;
-	p = realloc(c->in, cap);
-	if (!p)
-		return false;
-	c->in = p;
-	c->cap_in = cap;
-	http_head_rebase(&c->head, p);
-	return true;
-}
-
-/* What waits long needs no more memory than it holds: thousands of streams may be open. */
-static void shrink_in(struct http_exchange *c)
-{
-	size_t cap = c->n_in + 1;
-	char *p;
-
-	if (c->n_in == 0 && c->phase == CONN_HEAD) {
-		free(c->in);
-		c->in = NULL;
-		c->cap_in = 0;
-		return;
-	}
-	if ((c->cap_in < 4096 && !c->settled) || c->cap_in < 2 * cap)
-		return;
-	p = realloc(c->in, cap);
-	if (!p)
-		return;
-	c->in = p;
-	c->cap_in = cap;
-	http_head_rebase(&c->head, p);
-}
-
 void http_exchange_settle(struct http_exchange *x)
 {
 	if (x->phase != CONN_EXCHANGE || !x->body_done)
 		return;
 	conn_enter(x);
 	x->settled = true;
-	shrink_in(x);
+	conn_shrink(x);
 	size_fields(x, x->head.n_fields ? x->head.n_fields : 1);
 	x->head.field = x->fields;
 	conn_leave(x);
-}
-
-/* Takes n bytes behind the head away; they have been handed on. */
-static void drop_in(struct http_exchange *c, size_t n)
-{
-	assert(c->at_in + n <= c->n_in);
-	if (n == 0)
-		return;
-	memmove(c->in + c->at_in, c->in + c->at_in + n, c->n_in - c->at_in - n);
-	c->n_in -= n;
 }
 
 static void whole(struct http_exchange *c)
@@ -314,7 +260,7 @@ static bool go_on_body(struct http_exchange *c)
 		c->server->handler->body(c->server->ctx, c, piece);
 	if (c->dead)
 		return false;
-	drop_in(c, in.n - rest.n);
+	conn_drop(c, in.n - rest.n);
 	if (p == HTTP_PIECE_END)
 		whole(c);
 	return p != HTTP_PIECE_MORE;
@@ -329,7 +275,7 @@ static bool go_on_upgraded(struct http_exchange *c)
 	if (c->server->handler->body)
 		c->server->handler->body(c->server->ctx, c, in);
 	if (!c->dead)
-		drop_in(c, in.n);
+		conn_drop(c, in.n);
 	return false;
 }
 
@@ -448,7 +394,7 @@ static void work(struct http_exchange *c)
 			again = took_pending(c);
 	} while (!c->dead && again);
 	if (!c->dead)
-		shrink_in(c);
+		conn_shrink(c);
 }
 
 /* Called by the handler from elsewhere: it is not called back from inside its own call, but in a turn of the loop. */
@@ -524,7 +470,7 @@ static void read_more(struct http_exchange *c)
 	size_t want = c->phase == CONN_HEAD ? 512 : BODY_WINDOW;
 	ssize_t n;
 
-	if (!reserve_in(c, want)) {
+	if (!conn_reserve(c, want)) {
 		conn_fail(c);
 		return;
 	}

@@ -116,6 +116,10 @@ void server_conn_gone(struct http_server *s); /* one less */
 
 /* conn.c: takes the fd. Negative errno when there is no memory or no room in the loop. */
 int conn_new(struct http_server *s, int fd, const struct http_transport *via);
+/* conn_in.c: room for n more bytes, the head's slices follow; no more than it holds; n bytes behind the head away, which have been handed on. */
+bool conn_reserve(struct http_exchange *c, size_t n);
+void conn_shrink(struct http_exchange *c);
+void conn_drop(struct http_exchange *c, size_t n);
 void conn_enter(struct http_exchange *c);
 void conn_leave(struct http_exchange *c); /* *c may be no more after this */
 void conn_fail(struct http_exchange *c);  /* tells the handler, ends the connection */

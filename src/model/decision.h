@@ -200,6 +200,7 @@ struct decision {
 		struct strs argv;                     /* what would be executed */
 		struct str path;                      /* as the caller named it */
 		bool shell;                           /* argv is sh -c TEXT */
+		bool own_shell; /* a shell may be started for words that it has a program of its own for */
 	} tool;
 
 	struct {

@@ -232,14 +232,19 @@ int tunnel_write(struct tunnel *t, struct str piece)
 	return t->wants_room;
 }
 
+static void watch_anew(struct tunnel *t)
+{
+	t->since_ms = clock_mono_ms();
+	if (t->depth == 0)
+		(void)watch(t); /* what cannot be watched ends at its deadline */
+}
+
 void tunnel_finish(struct tunnel *t)
 {
 	if (t->dead)
 		return;
 	t->finish = true;
-	t->since_ms = clock_mono_ms();
-	if (t->depth == 0)
-		(void)watch(t); /* what cannot be watched ends at its deadline */
+	watch_anew(t);
 }
 
 void tunnel_pause(struct tunnel *t, bool paused)
@@ -247,7 +252,5 @@ void tunnel_pause(struct tunnel *t, bool paused)
 	if (t->dead)
 		return;
 	t->paused = paused;
-	t->since_ms = clock_mono_ms();
-	if (t->depth == 0)
-		(void)watch(t); /* what cannot be watched ends at its deadline */
+	watch_anew(t);
 }

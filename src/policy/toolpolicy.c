@@ -35,6 +35,7 @@ static bool deny_action(struct ctx *x, struct str action, const struct origin *o
 /* A string that is one simple command is run as its words; any other only by a shell. */
 static void settle_command(struct ctx *x)
 {
+	const struct settings *s = &x->d->eff;
 	struct strs split = { 0 };
 	struct str *sh;
 
@@ -43,6 +44,7 @@ static void settle_command(struct ctx *x)
 		return;
 	if (command_split(x->a, x->r->command, &split) == COMMAND_SIMPLE) {
 		x->d->tool.argv = split;
+		x->d->tool.own_shell = s->shells == SHELLS_ALLOW && !s->has[OPT_PROGRAMS] && !s->programs.n;
 		return;
 	}
 	sh = ARENA_ARRAY(x->a, struct str, 3);

@@ -52,8 +52,7 @@ int tool_exec(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, str
 			     .env = in->v[EXEC_ENV],
 			     .has_input = in->v[EXEC_STDIN] != NULL,
 			     .input = tools_str(in, EXEC_STDIN),
-			     .pty = tools_bool(in, EXEC_PTY),
-			     .typed = in->v[EXEC_COMMAND]->kind == VALUE_STR };
+			     .pty = tools_bool(in, EXEC_PTY) };
 	bool background = tools_bool(in, EXEC_BACKGROUND);
 
 	if (!background && !in->v[EXEC_YIELD])

@@ -161,7 +161,7 @@ int program_call(struct tool_ctx *x, const struct program *q, struct box_call *r
 				  .deadline_ms = p->timeout_ms,
 				  .grace_ms = p->grace_ms,
 				  .umask = 022 };
-	r = q->typed && p->shell ? words_by_shell(x, &ret->argv, e) : 0;
+	r = p->own_shell ? words_by_shell(x, &ret->argv, e) : 0;
 	if (r >= 0)
 		r = add_env(x, q->env, &ret->env, e);
 	return r < 0 ? r : set_cwd(x, q->cwd, &ret->cwd, e);

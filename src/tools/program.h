@@ -20,7 +20,6 @@ struct program {
 	bool has_input;
 	struct str input;
 	bool pty;
-	bool typed; /* the words are of a text for a shell, which has some programs of its own */
 	size_t characters; /* not 0: only the front of each stream, of so many characters, as sandbox-guard cuts it */
 };
 

@@ -90,7 +90,7 @@ struct tool_programs {
 	struct box *box;
 	struct tool_memory *memory;      /* NULL = none */
 	struct strs argv;                /* decision.tool.argv: this is run, nothing else */
-	bool shell;                      /* policy lets any be started */
+	bool own_shell;                  /* decision.tool.own_shell */
 	struct strs env;                 /* NAME=value */
 	struct str path;                 /* where a program without a slash is looked for */
 	struct str workdir;              /* inside */

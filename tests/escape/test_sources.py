@@ -11,12 +11,17 @@ from conftest import CREEL, IS_ROOT, digest
 SYSTEM = ["/usr", "/usr/local", "/usr/local/bin", "/usr/lib/..", "/bin", "/lib", "/opt", "/var/cache", "/var/log", "/var/lib/dpkg", "/var/spool", "link"]
 
 
+def found(box, where):
+    if where != "link":
+        return where
+    (box.base / "link").symlink_to("/usr/lib")
+    return box.base / "link"
+
+
 @pytest.mark.parametrize("where", SYSTEM)
 def test_a_directory_of_the_system_is_not_written_to(light, where):
     """Root could change the host from inside: refused for everybody, with a way on; and what leaves it as it is stays possible."""
-    if where == "link":
-        where = light.base / "link"
-        where.symlink_to("/usr/lib")
+    where = found(light, where)
     before = os.stat(where).st_mtime_ns
     done = light.run("touch", "creel-was-here", ws=where, access="rw")
     assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked" in done.err, done
@@ -28,9 +33,7 @@ def test_a_directory_of_the_system_is_not_written_to(light, where):
 @pytest.mark.parametrize("where", SYSTEM)
 def test_a_directory_of_the_system_is_not_bound_writable(light, where):
     """A configuration that names it is not asked twice either: it is the same host."""
-    if where == "link":
-        where = light.base / "link"
-        where.symlink_to("/usr/lib")
+    where = found(light, where)
     before = os.stat(where).st_mtime_ns
     done = light.run("touch", "/data/creel-was-here", options=["-e", f"mounts.binds=['{where}:/data:rw']"])
     assert done.status == 126 and done.report["reason"] == "denied" and "bind_blocked" in done.err and "a directory of the system" in done.err, done
