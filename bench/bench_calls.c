@@ -150,6 +150,8 @@ static struct way table[] = {
 	{ "file", "open, read and close a file of 1 KiB, on the host", read_once, "file" },
 	{ "read", "read of that file", call_once, &read_own },
 	{ "read-kept", "the same, through a keeper", call_once, &read_kept },
+	{ "file-paused", "`file`, after 3 ms in which nothing was done", read_once, "file", .paused = true },
+	{ "read-paused", "`read`, after as long", call_once, &read_own, .paused = true },
 };
 static const struct ways ways = { table, sizeof(table) / sizeof(table[0]) };
 
@@ -163,6 +165,7 @@ static const struct goal goals[] = {
 	{ "new", "bwrap", 0.5, 0.4 },
 	{ "docker-exec", "call", 0.5, 100, .at_least = true },
 	{ "read", "file", 0.5, 4 },
+	{ "read-paused", "file-paused", 0.5, 4 },
 };
 
 /* ---- where ---- */

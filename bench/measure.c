@@ -17,6 +17,7 @@
 
 #define WARM_UP 20
 #define WAYS_MAX 32
+#define PAUSE_US 3000
 
 double measure_now_us(void)
 {
@@ -116,6 +117,8 @@ static void one_round(struct ways w, unsigned round, unsigned settle_ms)
 		if (now->missing || (now->every && round % now->every))
 			continue;
 		measure_settle(settle_ms);
+		if (now->paused)
+			(void)usleep(PAUSE_US);
 		samples_add(&now->samples, now->once(now));
 	}
 }

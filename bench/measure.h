@@ -31,6 +31,7 @@ struct way {
 	const void *with;
 	unsigned every; /* its turn is in one of so many rounds; 0 = in all */
 	bool missing;   /* cannot be measured here */
+	bool paused;    /* after 3 ms in which nobody did anything, as between two calls of an agent */
 	struct samples samples;
 };
 

@@ -2,9 +2,10 @@
 /*
  * Bytes into pieces of a configuration and a request. Whatever they are: the decision ends; a refusal has a code and
  * a message; an allowed call has the capabilities it needs, all of them from its mode's row; a tier-1 call is not on the
- * host; the same question has the same answer; one more deny never turns a refusal into leave.
+ * host; the same question has the same answer, also from what stood before; one more deny never turns a refusal into leave.
  */
 #include "../tests/unit/policy/defaults.h"
+#include "../tests/unit/policy/same.h"
 
 #include <assert.h>
 
@@ -318,6 +319,55 @@ static void deny_more(struct input *in, struct config *c)
 		c->base.sub_deny = c->base.sub_deny.n ? c->base.sub_deny : one;
 }
 
+/* What the token may can have been changed since. */
+static void change_token(struct input *in, struct config *c)
+{
+	if (flip(in))
+		c->tokens[0].all_pairs = flip(in);
+	if (flip(in))
+		c->tokens[0].n_pairs = take(in, 2);
+	if (take(in, 4) == 1)
+		c->n_pairs = 0;
+	if (take(in, 4) == 1)
+		c->n_tokens = 0;
+}
+
+/* Made of the same caller's call with other arguments, or none. */
+static void check_standing(struct input *in, struct config *c, const struct request *r, struct arena *a)
+{
+	static struct decision decided, stood;
+	struct request brief = *r, other;
+	struct standing *s;
+	struct err e;
+
+	brief.brief = true;
+	brief.has_timeout = flip(in);
+	brief.timeout_s = take(in, 200);
+	brief.passive = flip(in);
+	other = brief;
+	other.argv = argv(in);
+	s = standing_new(c, &other);
+	assert(s && standing_is_about(s, c, &brief));
+	change_token(in, c);
+	if (standing_decide(s, &brief, a, &stood)) {
+		assert(decide(c, &brief, a, &decided, &e) == 0);
+		assert(!differs(&stood, &decided));
+	}
+	standing_free(s);
+}
+
+/* Who is refused for what he is, and nobody else, is refused by the first stage alone, in the same words; it allows nothing. */
+static void check_who(const struct config *c, const struct request *r, struct arena *a,
+		      const struct decision *whole)
+{
+	static struct decision who;
+	enum code code = decide_who(c, r, a, &who);
+	bool refused = whole->verdict == VERDICT_DENY && whole->stopped_at == STAGE_IDENTITY;
+
+	assert(who.verdict == VERDICT_DENY && code != CODE_UNDECIDED && refused == (code != CODE_OK));
+	assert(!refused || (code == whole->code && !differs(&who, whole)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct config c;
@@ -333,6 +383,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_config(&in, &c);
 	assert(decide(&c, &r, &a, &first, &e) == 0);
 	check_answer(&c, &r, &first);
+	check_who(&c, &r, &a, &first);
 	assert(decide(&c, &r, &a, &second, &e) == 0);
 	assert(first.verdict == second.verdict && first.code == second.code &&
 	       first.n_reasons == second.n_reasons);
@@ -340,5 +391,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(decide(&c, &r, &a, &second, &e) == 0);
 	check_answer(&c, &r, &second);
 	assert(first.verdict != VERDICT_DENY || second.verdict == VERDICT_DENY);
+	check_standing(&in, &c, &r, &a);
 	return 0;
 }

@@ -13,12 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK_ROUNDS 12u /* of lock_ms each, in which others wrote */
+
 int wrap_path(const struct audit *a, struct err *e)
 {
 	return err_wrap(e, "audit log '%s/" AUDIT_FILE "'", a->path);
 }
 
-static int open_log(struct audit *a, struct err *e)
+int audit_log_open(struct audit *a, struct err *e)
 {
 	a->has_log = false;
 	fd_closep(&a->log_fd);
@@ -73,12 +75,12 @@ static int rotate(struct audit *a, struct err *e)
 		return err_sys(e, errno, "sync");
 	if (renameat(a->dir, AUDIT_FILE, a->dir, name) < 0)
 		return err_sys(e, errno, "rename to '%s'", name);
-	r = open_log(a, e);
+	r = audit_log_open(a, e);
 	if (r < 0)
 		return r;
 	h.first = h.seq + 1;
 	h.size = 0;
-	r = head_write(a->head_fd, &h);
+	r = head_write(a->head_fd, &h, &a->seen);
 	if (r < 0)
 		return err_sys(e, -r, "write '" HEAD_FILE "'");
 	a->head = h;
@@ -130,7 +132,7 @@ static int write_record(struct audit *a, struct str body, bool after_torn, struc
 	h.size += line.n;
 	memcpy(h.hash, line.p + line.n - SHA256_HEX - 2, SHA256_HEX - 1);
 	a->head = h;
-	r = head_write(a->head_fd, &h);
+	r = head_write(a->head_fd, &h, &a->seen);
 	return r < 0 ? err_sys(e, -r, "write '" HEAD_FILE "'") : 0;
 }
 
@@ -172,14 +174,14 @@ static int repair(struct audit *a, int has_head, struct err *e)
 static int catch_up(struct audit *a, struct err *e)
 {
 	struct head h = { .first = 1, .hash = ZERO_HASH };
-	int has_head = head_read(a->head_fd, &h), r;
+	int has_head = head_read_again(a->head_fd, &a->seen, &h), r;
 	struct stat st = { 0 };
 
 	if (has_head < 0 && has_head != -EBADMSG)
 		return err_sys(e, -has_head, "read '" HEAD_FILE "'");
 	if (has_head <= 0 || h.first != a->head.first || !a->has_log || fstat(a->log_fd, &st) < 0 ||
 	    st.st_nlink == 0) {
-		r = open_log(a, e);
+		r = audit_log_open(a, e);
 		if (r < 0)
 			return r;
 		if (fstat(a->log_fd, &st) < 0)
@@ -218,20 +220,44 @@ static int sync_if_due(struct audit *a, struct err *e)
 	return clock_mono_ms() >= audit_sync_deadline(a) ? audit_sync(a, e) : 0;
 }
 
+/*
+ * The lock is given to whoever asks at the right moment, so where hundreds write at once on a busy machine one of them may be without luck for long.
+ * As long as others get on with it nobody keeps it: lock_ms is how long nothing may happen.
+ */
+static int take_lock(struct audit *a, struct err *e)
+{
+	char mark[HEAD_BYTES] = { 0 };
+	unsigned rounds = 0;
+	int r;
+
+	if (flock(a->head_fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	(void)head_moved(a->head_fd, mark);
+	do
+		r = fd_lock(a->head_fd, LOCK_EX, a->lock_ms);
+	while (r == -ETIMEDOUT && ++rounds < LOCK_ROUNDS && head_moved(a->head_fd, mark));
+	if (r == -ETIMEDOUT && rounds == LOCK_ROUNDS)
+		return err_set(e, ERR_UNAVAIL,
+			       "audit log '%s': others have been writing to it for %" PRIu64
+			       " ms, and there was no moment for us",
+			       a->path, rounds * a->lock_ms);
+	if (r == -ETIMEDOUT)
+		return err_set(e, ERR_UNAVAIL,
+			       "audit log '%s': another process has held its lock for %" PRIu64
+			       " ms: see who in /proc/locks",
+			       a->path, a->lock_ms);
+	return r < 0 ? err_sys(e, -r, "lock '%s/" HEAD_FILE "'", a->path) : 0;
+}
+
 int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e)
 {
 	int r;
 
 	if (a->pid != getpid()) /* the lock would be our parent's as well */
 		return err_set(e, ERR_BUG, "the audit log was opened before a fork");
-	r = fd_lock(a->head_fd, LOCK_EX, a->lock_ms);
-	if (r == -ETIMEDOUT)
-		return err_set(e, ERR_UNAVAIL,
-			       "audit log '%s': another process has held its lock for %" PRIu64
-			       " ms: see who in /proc/locks",
-			       a->path, a->lock_ms);
+	r = take_lock(a, e);
 	if (r < 0)
-		return err_sys(e, -r, "lock '%s/" HEAD_FILE "'", a->path);
+		return r;
 	r = append_locked(a, body, e);
 	if (ret_seq && r == 0)
 		*ret_seq = a->head.seq;

@@ -47,7 +47,7 @@ struct audit_opts {
 	uint64_t
 		keep; /* full files; with a new one the oldest beyond go, and a record says so; 0 = all stay */
 	uint32_t sync_ms; /* a record is on the disk at the latest so long after it was written; 0 = 1000 */
-	uint32_t lock_ms; /* how long to wait for other writers; 0 = 5000 */
+	uint32_t lock_ms; /* how long another writer may keep us waiting while nothing is written; 0 = 5000 */
 	const struct redactor *redactor; /* borrowed; may be NULL */
 	uint64_t (*now_ms)(void);        /* Unix time; NULL = the clock */
 };

@@ -19,6 +19,14 @@ struct head {
 	char hash[SHA256_HEX];
 };
 
+/* The same as its file has it: a word, three numbers and a blank each, the hash and a newline. */
+#define HEAD_MAGIC "creel-audit 1 "
+#define HEAD_BYTES (sizeof(HEAD_MAGIC) - 1 + 3 * 21 + SHA256_HEX)
+struct head_seen {
+	char text[HEAD_BYTES]; /* empty = nothing yet */
+	struct head head;
+};
+
 #define AUDIT_HELD_MAX 64u /* calls under way of one handle that a kill would leave open */
 
 struct audit {
@@ -26,8 +34,9 @@ struct audit {
 	pid_t pid;
 	char *path; /* of the directory, for messages */
 	struct head head;
-	bool has_log;  /* log_fd is the file that head names */
-	bool new_name; /* the directory has to be synced too */
+	struct head_seen seen; /* in the head's file, when it was read or written last */
+	bool has_log;          /* log_fd is the file that head names */
+	bool new_name;         /* the directory has to be synced too */
 	uint64_t max_file_bytes, keep, sync_ms, lock_ms;
 	uint64_t dirty_since_ms; /* monotonic; 0 = clean */
 	const struct redactor *redactor;
@@ -42,7 +51,10 @@ struct audit {
 
 /* head.c */
 int head_read(int fd, struct head *ret); /* 1, 0 when there is none, -EBADMSG when it is garbled */
-int head_write(int fd, const struct head *h);
+int head_read_again(int fd, struct head_seen *seen, struct head *ret); /* the same, by who was there before */
+/* Whether it says something else than `mark`, which says afterwards what it says. */
+bool head_moved(int fd, char mark[static HEAD_BYTES]);
+int head_write(int fd, const struct head *h, struct head_seen *seen);
 void head_old_name(uint64_t first, char out[static FILE_NAME_MAX]);
 
 /* recover.c: called with the lock, when file and head do not agree. Fills what has to be told in the log itself. */
@@ -72,6 +84,7 @@ void calls_begun(struct audit *a, int held, uint64_t seq);
 void calls_end(struct audit *a, uint64_t seq);
 
 /* append.c: one record. `body` is the inside of a JSON object, without "seq", "time", "pid", "prev" and "hash". */
+int audit_log_open(struct audit *a, struct err *e); /* anew, by its name */
 int append(struct audit *a, struct str body, uint64_t *ret_seq, struct err *e);
 
 /* lines.c: text by lines, in bounded memory. */

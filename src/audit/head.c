@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define HEAD_MAGIC "creel-audit 1 "
-#define HEAD_BYTES                         \
-	(sizeof(HEAD_MAGIC) - 1 + 3 * 21 + \
-	 SHA256_HEX) /* three numbers and a blank each, the hash and a newline */
-
 static bool take_number(struct str *rest, uint64_t *ret)
 {
 	struct str digits;
@@ -47,7 +42,8 @@ static bool parse(struct str text, struct head *ret)
 	return true;
 }
 
-int head_read(int fd, struct head *ret)
+/* What nobody has changed since says what it said: usually, between two records of one call. */
+int head_read_again(int fd, struct head_seen *seen, struct head *ret)
 {
 	char text[HEAD_BYTES + 1];
 	struct head h = { 0 };
@@ -57,10 +53,34 @@ int head_read(int fd, struct head *ret)
 		return -errno;
 	if (n == 0)
 		return 0;
+	/* Nothing was seen: nothing is the same, not even nothing. */
+	if (seen->text[0] && n == (ssize_t)HEAD_BYTES && memcmp(text, seen->text, HEAD_BYTES) == 0) {
+		*ret = seen->head;
+		return 1;
+	}
 	if (n != (ssize_t)HEAD_BYTES || !parse((struct str){ .p = text, .n = (size_t)n }, &h))
 		return -EBADMSG;
-	*ret = h;
+	memcpy(seen->text, text, HEAD_BYTES);
+	seen->head = *ret = h;
 	return 1;
+}
+
+/* Without the lock: half of another one's line counts as well as all of it. */
+bool head_moved(int fd, char mark[static HEAD_BYTES])
+{
+	char text[HEAD_BYTES] = { 0 };
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+	bool moved = n > 0 && memcmp(text, mark, HEAD_BYTES) != 0;
+
+	memcpy(mark, text, HEAD_BYTES);
+	return moved;
+}
+
+int head_read(int fd, struct head *ret)
+{
+	struct head_seen nothing = { .head = { .seq = 0 } };
+
+	return head_read_again(fd, &nothing, ret);
 }
 
 static char *put_number(char *at, uint64_t v)
@@ -71,7 +91,7 @@ static char *put_number(char *at, uint64_t v)
 	return at + 21;
 }
 
-int head_write(int fd, const struct head *h)
+int head_write(int fd, const struct head *h, struct head_seen *seen)
 {
 	char text[HEAD_BYTES], *at = text + sizeof(HEAD_MAGIC) - 1;
 	ssize_t n;
@@ -85,7 +105,11 @@ int head_write(int fd, const struct head *h)
 	n = pwrite(fd, text, HEAD_BYTES, 0);
 	if (n < 0)
 		return -errno;
-	return n == (ssize_t)HEAD_BYTES ? 0 : -ENOSPC;
+	if (n != (ssize_t)HEAD_BYTES)
+		return -ENOSPC;
+	memcpy(seen->text, text, HEAD_BYTES);
+	seen->head = *h;
+	return 0;
 }
 
 void head_old_name(uint64_t first, char out[static FILE_NAME_MAX])

@@ -66,6 +66,21 @@ static size_t marker(struct str s, const struct redact_marks *m, size_t *ret_lea
 	return named(s, m);
 }
 
+/* What every mark has in it: '=' or a quote behind a name, the ends of "raw:", "bearer " and "creel_". */
+bool redact_may_be_marked(const struct redact_marks *m, struct str text)
+{
+	char before = '\0';
+
+	for (size_t i = 0; i < text.n; before = (char)(text.p[i++] | 0x20)) {
+		char c = text.p[i];
+
+		if (c == '=' || c == '"' || c == '\'' || (c == ':' && before == 'w') ||
+		    (c == ' ' && before == 'r') || (c == '_' && before == 'l'))
+			return true;
+	}
+	return m->wide && text.n;
+}
+
 void redact_marked(const struct redact_marks *m, struct buf *out, struct str text)
 {
 	size_t from = 0, i = 0;

@@ -40,27 +40,35 @@ static int record_append(struct record *r, struct audit *a, uint64_t *ret_seq, s
 	return append(a, (struct str){ .p = r->text.p + 1, .n = r->text.n - 2 }, ret_seq, e);
 }
 
-/* Text of at most `max` bytes; true when it was cut. */
-static bool put_text(struct record *r, struct str s, size_t max)
+static bool put_redacted(struct record *r, struct str t, size_t max)
 {
-	_cleanup_buf_ struct buf b = { 0 };
-	char room[512]; /* usually enough */
-	struct str t;
-	bool cut;
+	bool cut = t.n > max;
 
-	/* Beyond this nobody would see it: looking for secrets in megabytes of arguments takes long. */
-	if (s.n > REDACTED_MAX / 8)
-		s.n = REDACTED_MAX / 8;
-	buf_init_on(&b, REDACTED_MAX, room, sizeof(room));
-	redact_put(r->a->redactor, &b, s);
-	t = b.failed ? STR("<unknown>") : buf_str(&b);
-	cut = t.n > max;
 	if (cut)
 		t.n = max;
 	while (cut && t.n && ((unsigned char)t.p[t.n] & 0xc0) == 0x80)
 		t.n--;
 	jsonw_str(&r->w, t);
 	return cut;
+}
+
+static bool put_changed(struct record *r, struct str s, size_t max)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+	char room[512]; /* usually enough */
+
+	buf_init_on(&b, REDACTED_MAX, room, sizeof(room));
+	redact_put(r->a->redactor, &b, s);
+	return put_redacted(r, b.failed ? STR("<unknown>") : buf_str(&b), max);
+}
+
+/* Text of at most `max` bytes; true when it was cut. */
+static bool put_text(struct record *r, struct str s, size_t max)
+{
+	/* Beyond this nobody would see it: looking for secrets in megabytes of arguments takes long. */
+	if (s.n > REDACTED_MAX / 8)
+		s.n = REDACTED_MAX / 8;
+	return redact_may_change(r->a->redactor, s) ? put_changed(r, s, max) : put_redacted(r, s, max);
 }
 
 static void put_field(struct record *r, const char *key, struct str s)

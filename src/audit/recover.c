@@ -86,15 +86,33 @@ static int scan_newest_old(struct audit *a, struct found *ret)
 	return fd < 0 ? fd : scan(fd, 0, ret);
 }
 
-/* We were killed between renaming the full file and naming the new one in the head. */
-static bool rotation_was_cut(const struct audit *a, const struct head *h, uint64_t log_size)
+/*
+ * We were killed between renaming the full file and naming the new one in the head. Whoever had the full one open may have added a record to it since, and
+ * been killed before the head knew, or amid its line: `ret` has what is beyond the head.
+ */
+static bool rotation_was_cut(const struct audit *a, uint64_t log_size, struct found *ret)
 {
+	_cleanup_close_ int fd = FD_NONE;
 	char name[FILE_NAME_MAX];
 	struct stat st;
 
-	head_old_name(h->first, name);
-	return log_size == 0 && fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       (uint64_t)st.st_size == h->size;
+	if (log_size != 0)
+		return false;
+	head_old_name(a->head.first, name);
+	fd = private_file_open(a->dir, name, O_RDONLY);
+	return fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size >= a->head.size &&
+	       scan(fd, a->head.size, ret) == 0;
+}
+
+/* A torn line is told of in the file that has it: that is the log again, in place of the empty one, which everybody who has it open finds removed. */
+static int rotate_back(struct audit *a, struct err *e)
+{
+	char name[FILE_NAME_MAX];
+
+	head_old_name(a->head.first, name);
+	if (renameat(a->dir, name, a->dir, AUDIT_FILE) < 0)
+		return err_sys(e, errno, "rename '%s' back", name);
+	return audit_log_open(a, e);
 }
 
 static void go_on_from(struct audit *a, const struct found *f)
@@ -157,17 +175,26 @@ static int recover_with_head(struct audit *a, uint64_t log_size, struct recovery
 
 int recover(struct audit *a, int has_head, struct recovery *ret, struct err *e)
 {
+	struct found after = { 0 };
 	struct stat st;
+	bool cut;
 
 	*ret = (struct recovery){ 0 };
 	if (fstat(a->log_fd, &st) < 0)
 		return err_sys(e, errno, "stat the log");
 	if (has_head <= 0)
 		return recover_without_head(a, ret, e);
-	if (rotation_was_cut(a, &a->head, (uint64_t)st.st_size)) {
+	cut = rotation_was_cut(a, (uint64_t)st.st_size, &after);
+	if (cut && !after.torn) {
+		if (after.any && after.seq > a->head.seq)
+			go_on_from(a, &after);
 		a->head.first = a->head.seq + 1;
 		a->head.size = 0;
 		return 0;
 	}
+	if (cut && rotate_back(a, e) < 0)
+		return -1;
+	if (fstat(a->log_fd, &st) < 0)
+		return err_sys(e, errno, "stat the log");
 	return recover_with_head(a, (uint64_t)st.st_size, ret, e);
 }

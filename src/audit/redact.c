@@ -260,6 +260,12 @@ void redact_put(const struct redactor *r, struct buf *out, struct str text)
 	redact_marked(&r->marks, out, buf_str(&known));
 }
 
+bool redact_may_change(const struct redactor *r, struct str text)
+{
+	return r &&
+	       ((r->marks.looks_secret && redact_may_be_marked(&r->marks, text)) || redact_finds(r, text));
+}
+
 bool redact_finds(const struct redactor *r, struct str text)
 {
 	for (size_t i = 0; r && r->n && i < text.n; i++)

@@ -26,9 +26,13 @@ struct redact_marks {
 	bool wide; /* also where it may be none: "basic …", "name: …", "NAME=$OTHER" */
 };
 void redact_marked(const struct redact_marks *m, struct buf *out, struct str text);
+bool redact_may_be_marked(const struct redact_marks *m,
+			  struct str text); /* false: redact_marked() would change nothing */
 /* From now on redact_put() looks for those, too. */
 void redactor_mark(struct redactor *r, const struct redact_marks *m);
 
 /* `r` may be NULL: nothing is known, and the text is put as it is. Longest match first, one pass from left to right. */
 void redact_put(const struct redactor *r, struct buf *out, struct str text);
 bool redact_finds(const struct redactor *r, struct str text);
+/* false: redact_put() would put the text as it is, which is so with most. Cheap to ask. */
+bool redact_may_change(const struct redactor *r, struct str text);

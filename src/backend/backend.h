@@ -84,6 +84,9 @@ struct box_stat {
 /* The box had gone before anything of what was asked for began, which is certain: another box can be asked for the same. */
 int box_unbegun(struct err *e);
 bool box_is_unbegun(const struct err *e);
+/* The box has gone, and with it what was asked about: it may have begun. */
+int box_lost(struct err *e);
+bool box_is_lost(const struct err *e);
 
 struct box_ops {
 	const char *name; /* "native" */

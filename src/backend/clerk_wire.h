@@ -2,7 +2,7 @@
 /*
  * What is said between files_wire.h and the clerk: one request, one reply, each one message over SOCK_SEQPACKET. A request is its
  * head and behind it a path, another path (rename) and a content (put), each path with its NUL. A reply is its head and, of a
- * list, entries; an open file comes as a descriptor.
+ * list, entries, of a get the content of a small file; an open file comes as a descriptor.
  *
  * Both sides are of one build: numbers are as the machine has them, and there is no version.
  */
@@ -12,6 +12,7 @@
 
 #define CLERK_MESSAGE_MAX 65536u
 #define CLERK_PUT_MAX 49152u /* a content that travels in the message; a larger one is written to a stage */
+#define CLERK_GET_MAX 16384u /* likewise the other way: what is larger is sent as the open file */
 #define CLERK_LOOK_US 50u    /* either side looks for the other's next message so long before it sleeps */
 #define CLERK_STAGES_MAX 256u
 #define CLERK_LISTS_MAX 8u
@@ -32,6 +33,7 @@ enum clerk_op {
 	CLERK_UNDO,
 	CLERK_DROP,
 	CLERK_PUT, /* reply: CLERK_R_EXISTS as it was before */
+	CLERK_GET, /* reply: stat, and with CLERK_R_WHOLE the content, otherwise the file */
 	CLERK_OP_END_,
 };
 
@@ -39,8 +41,9 @@ enum clerk_reply_flag {
 	CLERK_R_EXISTS = 1,
 	CLERK_R_MORE = 2,
 	CLERK_R_OVER = 4,
+	CLERK_R_WHOLE = 8,
 };
-#define CLERK_R_ALL 7u
+#define CLERK_R_ALL 15u
 
 struct clerk_stat {
 	uint64_t size, dev, ino, nlink;
@@ -49,7 +52,9 @@ struct clerk_stat {
 };
 
 struct clerk_request {
-	uint32_t op, seq;
+	uint16_t op;
+	uint16_t cpu; /* where the answer is waited for, as stay_here() says */
+	uint32_t seq;
 	uint32_t flags; /* FILES_* */
 	uint32_t mode;
 	uint32_t number;        /* of a stage, from 1, or of a list */
@@ -59,11 +64,13 @@ struct clerk_request {
 };
 
 struct clerk_reply {
-	uint32_t op, seq; /* of the request */
-	int32_t result;   /* 0 or a negative errno */
+	uint16_t op;    /* of the request */
+	uint16_t cpu;   /* where the clerk has gone to be asked next (base/stay.h); 0 = anywhere */
+	uint32_t seq;   /* of the request */
+	int32_t result; /* 0 or a negative errno */
 	uint32_t number;
 	uint32_t flags; /* CLERK_R_* */
-	uint32_t bytes; /* of the entries behind it */
+	uint32_t bytes; /* of the entries, or the content, behind it */
 	struct clerk_stat st;
 };
 

@@ -87,12 +87,22 @@ struct files_put {
 		*seen; /* -ESTALE unless this very file is there, unchanged; NULL = whatever is there */
 };
 
+/* Of a small file all of it, in `p` and with a NUL behind it, for the caller to free; otherwise the open file, and `p` is NULL. */
+struct files_content {
+	int fd; /* FD_NONE when there is `p` */
+	char *p;
+	size_t n;
+	struct files_stat st; /* its size is `n` when there is `p` */
+};
+
 struct files;
 
 struct files_ops {
 	/* An fd of a regular file. -EISDIR: a directory. -ENXIO: a FIFO, socket or device. */
 	int (*open)(struct files *f, const char *path, unsigned flags, mode_t mode,
 		    struct files_stat *ret_st);
+	/* For reading, as open; where a question takes time, the answer to this one is the content. `flags`: FILES_NOFOLLOW. */
+	int (*get)(struct files *f, const char *path, unsigned flags, struct files_content *ret);
 	int (*stat)(struct files *f, const char *path, unsigned flags, struct files_stat *ret);
 	/* In no order, fetched in batches. What comes and goes meanwhile may be in it or not. */
 	int (*list)(struct files *f, const char *path, unsigned flags, files_each *each, void *ctx);

@@ -83,6 +83,10 @@ static int split(const char *path, char dir[static FILES_PATH_MAX], struct str *
 	return name.n > 255 ? -ENAMETOOLONG : 0;
 }
 
+/* Names on a path, and how many of them are held open at once. */
+enum { NAMES_MAX = FILES_PATH_MAX / 2, PART_NAMES = 46 };
+static_assert(PART_NAMES * PART_NAMES >= NAMES_MAX && FILES_PATH_MAX <= UINT16_MAX, "every path has room");
+
 /*
  * One after the other from the top, each in the one before. Where that is no plain directory (a link, ".."), the kernel resolves the whole way to the next with all
  * links on it.
@@ -123,12 +127,75 @@ static int make_dirs(struct files *f, const char *dir, size_t *ret_made)
 	return 0;
 }
 
-void files_dir_unmake(struct files *f, const char *path, size_t made)
+/* The names from there on, each ended; none where ".." is one of them. */
+static size_t plain_names(char *dir, size_t from, uint16_t at[static NAMES_MAX])
+{
+	size_t n = 0;
+
+	for (char *p = dir + from; *p;) {
+		struct str name = { .p = p, .n = strcspn(p, "/") };
+
+		if (str_eq(name, STR("..")))
+			return 0;
+		if (name.n && !str_eq(name, STR(".")))
+			at[n++] = (uint16_t)(p - dir);
+		p += name.n;
+		if (*p)
+			*p++ = '\0';
+	}
+	return n;
+}
+
+static int enter(int fd, const char *name)
+{
+	return openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* The last one first, each in the one before. Takes `fd`. */
+static void remove_part(int fd, const char *dir, const uint16_t *at, size_t n)
+{
+	int held[PART_NAMES];
+	size_t i = 0;
+
+	for (held[0] = fd; i + 1 < n && held[i] >= 0; i++)
+		held[i + 1] = enter(held[i], dir + at[i]);
+	for (i++; i-- > 0;) {
+		if (held[i] < 0)
+			continue;
+		(void)!unlinkat(held[i], dir + at[i], AT_REMOVEDIR);
+		(void)fd_close(held[i]);
+	}
+}
+
+/* Gone down once to where each part of them begins, and once more to the end of each: nothing is looked for from the top, and ".." is not asked for. Takes `fd`. */
+static void remove_names(int fd, const char *dir, const uint16_t *at, size_t n)
+{
+	int begins[PART_NAMES];
+	size_t parts = 0, i;
+
+	for (i = 0; i < n && fd >= 0; i++) {
+		int above = fd;
+
+		if (i % PART_NAMES == 0)
+			begins[parts++] = fd;
+		fd = i + 1 < n ? enter(above, dir + at[i]) : FD_NONE;
+		if (i % PART_NAMES != 0)
+			(void)fd_close(above);
+	}
+	while (parts-- > 0) {
+		size_t from = parts * PART_NAMES;
+
+		remove_part(begins[parts], dir, at + from, i - from < PART_NAMES ? i - from : PART_NAMES);
+	}
+}
+
+/* By the whole way to each: ".." stands on it. */
+static __attribute__((noinline)) void unmake_each(struct files *f, const char *path, size_t made)
 {
 	char dir[FILES_PATH_MAX], part[FILES_PATH_MAX], up[FILES_PATH_MAX];
 	struct str name;
 
-	if (made == 0 || split(path, dir, &name) < 0)
+	if (split(path, dir, &name) < 0)
 		return;
 	for (size_t i = strlen(dir); i >= made; i--) {
 		_cleanup_close_ int fd = FD_NONE;
@@ -144,6 +211,31 @@ void files_dir_unmake(struct files *f, const char *path, size_t made)
 		if (fd >= 0 && part[name.p - part + (ptrdiff_t)name.n] == '\0')
 			(void)!unlinkat(fd, part + (name.p - part), AT_REMOVEDIR);
 	}
+}
+
+void files_dir_unmake(struct files *f, const char *path, size_t made)
+{
+	char dir[FILES_PATH_MAX], first;
+	uint16_t at[NAMES_MAX];
+	size_t from = made, n;
+	struct str name;
+	int fd;
+
+	if (made == 0 || split(path, dir, &name) < 0)
+		return;
+	while (from > 0 && dir[from - 1] != '/')
+		from--;
+	n = plain_names(dir, from, at);
+	if (n == 0) {
+		unmake_each(f, path, made);
+		return;
+	}
+	first = dir[from];
+	dir[from] = '\0';
+	fd = files_dir_open(f, from ? dir : ".", O_PATH | O_DIRECTORY, 0);
+	dir[from] = first;
+	if (fd >= 0)
+		remove_names(fd, dir, at, n);
 }
 
 int files_dir_parent(struct files *f, const char *path, size_t *ret_made, char name[static 256])
@@ -190,6 +282,13 @@ static int op_open(struct files *f, const char *path, unsigned flags, mode_t mod
 		return fd;
 	r = files_dir_check_regular(fd, ret_st);
 	return r < 0 ? r : TAKE_FD(fd);
+}
+
+static int op_get(struct files *f, const char *path, unsigned flags, struct files_content *ret)
+{
+	*ret = (struct files_content){ .fd = FD_NONE };
+	ret->fd = op_open(f, path, flags & FILES_NOFOLLOW, 0, &ret->st);
+	return ret->fd < 0 ? ret->fd : 0;
 }
 
 static int op_stat(struct files *f, const char *path, unsigned flags, struct files_stat *ret)
@@ -264,6 +363,7 @@ static int op_chmod(struct files *f, const char *path, mode_t mode)
 
 static const struct files_ops ops = {
 	.open = op_open,
+	.get = op_get,
 	.stat = op_stat,
 	.list = files_dir_list,
 	.mkdir = op_mkdir,

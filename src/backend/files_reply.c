@@ -6,7 +6,7 @@
 /* What may come with a success, by what was asked. */
 struct shape {
 	uint32_t flags;
-	bool number, entries;
+	bool number, entries, content;
 };
 
 static const struct shape shapes[CLERK_OP_END_] = {
@@ -16,6 +16,7 @@ static const struct shape shapes[CLERK_OP_END_] = {
 	[CLERK_COMMIT] = { .flags = CLERK_R_OVER },
 	[CLERK_DROP] = { .flags = CLERK_R_OVER },
 	[CLERK_PUT] = { .flags = CLERK_R_EXISTS },
+	[CLERK_GET] = { .flags = CLERK_R_WHOLE, .content = true },
 };
 
 static bool stat_valid(const struct clerk_stat *st)
@@ -30,7 +31,8 @@ int reply_check(const struct clerk_reply *reply, const struct clerk_request *ask
 	if (reply->op != asked->op || reply->seq != asked->seq || reply->result > 0 ||
 	    reply->result < -ERRNO_MAX || reply->bytes != more || !stat_valid(&reply->st))
 		return -EPROTO;
-	if (reply->flags & ~s->flags || (more && !s->entries))
+	if (reply->flags & ~s->flags ||
+	    (more && !s->entries && !(s->content && reply->flags & CLERK_R_WHOLE && more <= CLERK_GET_MAX)))
 		return -EPROTO;
 	if (reply->result < 0)
 		return more ? -EPROTO : 0;

@@ -4,12 +4,15 @@
 #include "backend/kernel_fs.h"
 #include "base/clock.h"
 #include "base/look.h"
+#include "base/stay.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define NUMBER_BITS 16   /* of a stage's number; above them, which clerk it is of */
+#define STAY_MS 2        /* the longest that we stay on our processor for an answer */
 #define LIST_ANSWERS 10u /* a whole list may take as long as so many answers */
 
 struct files_wire {
@@ -78,6 +81,7 @@ static int send_request(struct files_wire *w, struct asking *a)
 		return r;
 	a->head.n_content = (uint32_t)a->content.n;
 	a->head.seq = ++w->seq;
+	a->head.cpu = stay_here();
 	iov[1] = (struct iovec){ .iov_base = path.out, .iov_len = a->head.n_path };
 	iov[2] = (struct iovec){ .iov_base = to.out, .iov_len = a->head.n_to };
 	iov[3] = (struct iovec){ .iov_base = content.out, .iov_len = a->head.n_content };
@@ -90,19 +94,35 @@ static int send_request(struct files_wire *w, struct asking *a)
 	return 0;
 }
 
+/* The clerk cannot run before we sleep. If we were woken elsewhere, the next request would wake it on a processor that sleeps. */
+static void wait_here(const struct files_wire *w)
+{
+	struct pollfd p = { .fd = w->socket, .events = POLLIN };
+	struct staying stay;
+
+	(void)stay_begin(&stay);
+	(void)poll(&p, 1, STAY_MS);
+	stay_end(&stay);
+}
+
 /*
- * Most answers come at once: they are looked for before we sleep. The socket has a timeout; signals that come again and again must not make a
- * longer one of it.
+ * Most answers come at once: from a clerk on another processor they are looked for before we sleep. The socket has a timeout; signals that
+ * come again and again must not make a longer one of it.
  */
 static ssize_t receive(struct files_wire *w, struct msghdr *m)
 {
-	uint64_t end = 0, look = look_begin(&w->look, CLERK_LOOK_US);
+	bool here = w->reply.cpu && w->reply.cpu == stay_here();
+	uint64_t end = 0, look = here ? 0 : look_begin(&w->look, CLERK_LOOK_US);
 	ssize_t n;
 
 	do
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == EAGAIN && look_on(look));
 	look_end(&w->look, look, n >= 0 ? LOOK_FOUND : LOOK_VAIN);
+	if (n < 0 && errno == EAGAIN && here) {
+		wait_here(w);
+		errno = EAGAIN;
+	}
 	while (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		n = recvmsg(w->socket, m, MSG_CMSG_CLOEXEC);
 		if (n >= 0 || errno != EINTR)
@@ -161,6 +181,7 @@ static int exchange(struct files_wire *w, struct asking *a, struct coming *c)
 	r = hear(w, c);
 	if (r < 0)
 		return give_up(w, r);
+	with_fd |= a->head.op == CLERK_GET && !(w->reply.flags & CLERK_R_WHOLE);
 	if (reply_check(&w->reply, &a->head, c->n) < 0 || (c->fd >= 0) != (with_fd && w->reply.result == 0)) {
 		c->fd = fd_close(c->fd);
 		return give_up(w, -ECONNRESET);
@@ -197,6 +218,16 @@ static int take_file(struct files_wire *w, struct coming *c, int access, struct 
 	return give_up(w, -ECONNRESET);
 }
 
+/* Of a regular file; the size is what there is to read, whatever was said. */
+static struct files_stat stat_of(const struct files_wire *w, uint64_t size)
+{
+	struct files_stat st = reply_stat(&w->reply.st);
+
+	st.mode = S_IFREG | (st.mode & 07777);
+	st.size = size;
+	return st;
+}
+
 static int op_open(struct files *f, const char *path, unsigned flags, mode_t mode, struct files_stat *ret_st)
 {
 	struct files_wire *w = wire_of(f);
@@ -210,12 +241,35 @@ static int op_open(struct files *f, const char *path, unsigned flags, mode_t mod
 		r = take_file(w, &c, flags & FILES_APPEND ? O_WRONLY : O_RDONLY, &st);
 	if (r < 0)
 		return r;
-	if (ret_st) {
-		*ret_st = reply_stat(&w->reply.st);
-		ret_st->mode = S_IFREG | (ret_st->mode & 07777);
-		ret_st->size = (uint64_t)st.st_size; /* what there is to read, whatever was said */
-	}
+	if (ret_st)
+		*ret_st = stat_of(w, (uint64_t)st.st_size);
 	return c.fd;
+}
+
+static int op_get(struct files *f, const char *path, unsigned flags, struct files_content *ret)
+{
+	struct files_wire *w = wire_of(f);
+	struct asking a = { .head = { .op = CLERK_GET, .flags = flags }, .path = path };
+	_cleanup_free_ char *content = malloc(CLERK_GET_MAX + 1);
+	struct coming c = { .entries = content, .size = CLERK_GET_MAX };
+	struct stat st;
+	int r = content ? exchange(w, &a, &c) : -ENOMEM;
+
+	if (r == 0 && c.fd >= 0)
+		r = take_file(w, &c, O_RDONLY, &st);
+	if (r < 0)
+		return r;
+	*ret = (struct files_content){ .fd = c.fd };
+	if (c.fd >= 0) {
+		ret->st = stat_of(w, (uint64_t)st.st_size);
+		return 0;
+	}
+	content[c.n] = '\0';
+	ret->st = stat_of(w, c.n);
+	ret->n = c.n;
+	ret->p = content;
+	content = NULL;
+	return 0;
 }
 
 /* ---- names ---- */
@@ -336,7 +390,7 @@ static int ask_stage(struct files *f, struct files_stage *s, enum clerk_op op, u
 		return -EINVAL;
 	if (s->number >> NUMBER_BITS != wire_of(f)->clerk)
 		return -ECONNRESET;
-	r = ask(f, (struct asking){ .head = { .op = op, .flags = flags, .number = number } });
+	r = ask(f, (struct asking){ .head = { .op = (uint16_t)op, .flags = flags, .number = number } });
 	if (r == 0 && wire_of(f)->reply.flags & CLERK_R_OVER)
 		s->number = 0;
 	return r;
@@ -387,6 +441,7 @@ static int op_put(struct files *f, const char *path, unsigned flags, const struc
 
 static const struct files_ops ops = {
 	.open = op_open,
+	.get = op_get,
 	.stat = op_stat,
 	.list = op_list,
 	.mkdir = op_mkdir,

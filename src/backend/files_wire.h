@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * struct files over a socket, at whose other end a clerk stands (src/clerk): a process inside the sandbox, with the payload's own
- * user, walls and limits, that resolves every path there. Contents do not pass through the socket: the clerk sends the open file.
+ * user, walls and limits, that resolves every path there. Small contents pass through the socket; of a larger file the clerk sends
+ * the open one.
  *
  * Nothing that comes back is believed. The clerk runs where the payload runs, which may stop or kill it, or be it: sizes,
  * names, numbers and descriptors are checked, a descriptor is used when it is of a regular file and was opened as asked, and never

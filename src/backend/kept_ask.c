@@ -251,7 +251,7 @@ int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct m
 		return -(int)e->kind;
 	}
 	if (k->gone && ret->head.id != h->id)
-		r = err_set(e, ERR_UNAVAIL, "the sandbox has ended");
+		r = box_lost(e);
 	if (begins && r < 0 && e->kind == ERR_UNAVAIL && (!asked || (k->unheard && k->sent == sent)))
 		return box_unbegun(e);
 	if (r < 0 || ret->head.err_kind == ERR_NONE)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define STAT_MS 1000u
+#define STAT_MS 5000u /* less than whoever asks the keeper waits (kept.c) */
 #define CLERK_UMASK 022
 
 const struct enum_name box_reason_names[] = { { "lost", BOX_LOST },           { "exited", BOX_EXITED },
@@ -43,18 +43,35 @@ struct native {
 	uint32_t n_clerks;          /* that run */
 };
 
-/* Nothing else fails with it, and what a keeper says keeps it. */
+/* Nothing else fails with these two, and what a keeper says keeps them. */
+enum { UNBEGUN = ESHUTDOWN, LOST = ECONNABORTED };
+
+static int ended(struct err *e, int how, const char *text)
+{
+	int r = err_set(e, ERR_UNAVAIL, "%s", text);
+
+	e->sys_errno = how;
+	return r;
+}
+
 int box_unbegun(struct err *e)
 {
-	int r = err_set(e, ERR_UNAVAIL, "the sandbox has ended");
-
-	e->sys_errno = ESHUTDOWN;
-	return r;
+	return ended(e, UNBEGUN, "the sandbox has ended");
 }
 
 bool box_is_unbegun(const struct err *e)
 {
-	return e->kind == ERR_UNAVAIL && e->sys_errno == ESHUTDOWN;
+	return e->kind == ERR_UNAVAIL && e->sys_errno == UNBEGUN;
+}
+
+int box_lost(struct err *e)
+{
+	return ended(e, LOST, "the sandbox was ended, and what ran in it with it");
+}
+
+bool box_is_lost(const struct err *e)
+{
+	return e->kind == ERR_UNAVAIL && e->sys_errno == LOST;
 }
 
 static struct native *native_of(const struct box *b)
@@ -71,7 +88,11 @@ static struct native *native_of(const struct box *b)
 
 static void note(char out[static 128], struct str s)
 {
-	(void)snprintf(out, 128, STR_FMT, STR_ARG(s));
+	const size_t n = s.n < 127 ? s.n : 127;
+
+	if (n)
+		memcpy(out, s.p, n);
+	out[n] = '\0';
 }
 
 static struct warm_call translate(const struct native *n, const struct box_call *c,
@@ -269,6 +290,9 @@ static int native_next(struct box *b, bool wait, struct box_event *ret, struct e
 	struct native *n = native_of(b);
 	int r = events_take(&n->later, ret);
 
+	/* Nobody has asked for anything: there is nothing to hear but its end, and one look tells. */
+	if (r == 0 && !n->gone && !wait && n->asked.n == 0 && !warm_stirs(&n->warm))
+		return -EAGAIN;
 	while (r == 0 && !n->gone)
 		r = hear(n, wait, ret, NULL, e);
 	if (r == 0) {

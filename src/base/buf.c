@@ -62,6 +62,26 @@ static bool reserve(struct buf *b, size_t n)
 	return true;
 }
 
+void buf_reserve(struct buf *b, size_t n)
+{
+	size_t left = b->max_bytes - b->n;
+
+	if (reserve(b, n < left ? n : left))
+		b->p[b->n] = '\0';
+}
+
+char *buf_take(struct buf *b, size_t n)
+{
+	char *p;
+
+	if (!reserve(b, n))
+		return NULL;
+	p = b->p + b->n;
+	b->n += n;
+	b->p[b->n] = '\0';
+	return p;
+}
+
 void buf_putc(struct buf *b, char c)
 {
 	if (!reserve(b, 1))

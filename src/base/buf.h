@@ -22,9 +22,13 @@ struct buf {
 void buf_init(struct buf *b, size_t max_bytes);
 /* The same, with memory to use first, which stays the caller's and outlives the buffer. */
 void buf_init_on(struct buf *b, size_t max_bytes, void *memory, size_t size);
+/* Memory for so many bytes more, at once: for who knows about how much will come. */
+void buf_reserve(struct buf *b, size_t n);
 void buf_done(struct buf *b);
 #define _cleanup_buf_ _cleanup_(buf_done)
 
+/* So many bytes more, for the caller to fill in before the next call; NULL and failed when there is no room. */
+char *buf_take(struct buf *b, size_t n);
 void buf_putc(struct buf *b, char c);
 void buf_put(struct buf *b, struct str s);
 void buf_puts(struct buf *b, const char *z);

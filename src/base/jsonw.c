@@ -154,8 +154,25 @@ static size_t put_escaped(struct buf *out, struct str s)
 	return (size_t)n;
 }
 
+/* Text that stands for itself, between quotes; where the next byte goes. */
+static char *copy_quoted(char *at, struct str s)
+{
+	*at++ = '"';
+	if (s.n)
+		memcpy(at, s.p, s.n);
+	at[s.n] = '"';
+	return at + s.n + 1;
+}
+
 static void put_quoted(struct buf *out, struct str s)
 {
+	if (plain_prefix(s) == s.n) {
+		char *at = buf_take(out, s.n + 2);
+
+		if (at)
+			(void)copy_quoted(at, s);
+		return;
+	}
 	buf_putc(out, '"');
 	while (s.n) {
 		size_t plain = plain_prefix(s), other = other_prefix(str_from(s, plain));
@@ -169,8 +186,27 @@ static void put_quoted(struct buf *out, struct str s)
 	buf_putc(out, '"');
 }
 
+/* Nearly every key: one piece, with the comma before it and the colon behind. */
+static void put_key(struct jsonw *w, struct str key)
+{
+	bool comma = w->depth > 0 && w->has_member & level_bit(w);
+	char *at = buf_take(w->out, key.n + 3 + comma);
+
+	w->has_member |= level_bit(w);
+	w->after_key = true;
+	if (!at)
+		return;
+	if (comma)
+		*at++ = ',';
+	*copy_quoted(at, key) = ':';
+}
+
 void jsonw_key(struct jsonw *w, struct str key)
 {
+	if (w->indent == 0 && plain_prefix(key) == key.n) {
+		put_key(w, key);
+		return;
+	}
 	next_item(w);
 	put_quoted(w->out, key);
 	buf_put(w->out, w->indent ? STR(": ") : STR(":"));

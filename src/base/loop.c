@@ -365,11 +365,25 @@ int loop_step(struct loop *l, uint64_t deadline_ms)
 	if (n < 0 && errno != EINTR)
 		return -errno;
 	l->in_step = true;
+	l->rounds++;
 	for (int i = 0; i < n; i++)
 		run_event(l, &ev[i]);
 	run_timers(l);
 	l->in_step = false;
 	return 0;
+}
+
+uint64_t loop_rounds(const struct loop *l)
+{
+	return l->rounds;
+}
+
+void loop_run_due(struct loop *l)
+{
+	assert(!l->in_step);
+	l->in_step = true;
+	run_timers(l);
+	l->in_step = false;
 }
 
 int loop_run(struct loop *l)

@@ -62,6 +62,11 @@ void loop_stop(struct loop *l, int result);
 
 /* One round: waits until something happens or deadline_ms, and runs what is due. Not from inside a handler. */
 int loop_step(struct loop *l, uint64_t deadline_ms);
+/* The timers that are due, and nothing else: nobody looks whether anything has happened. Not from inside a handler. */
+void loop_run_due(struct loop *l);
+
+/* How many rounds were begun. What has come in one of them had come before its first handler ran. */
+uint64_t loop_rounds(const struct loop *l);
 
 /* Ends the wait of the running round. Only this may be called from a signal handler or another process's copy. */
 void loop_wake(struct loop *l);

@@ -42,6 +42,7 @@ struct loop {
 	struct loop_id by_signal[SIGNAL_MAX];
 	bool stopped, in_step;
 	int result;
+	uint64_t rounds;
 };
 
 int timers_add(struct loop *l, uint32_t slot);

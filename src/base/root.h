@@ -9,3 +9,6 @@
 
 /* Where nobody can tell, uid 0 is: what only root can do is then refused by the kernel, and told. */
 bool root_of_host(void);
+
+/* Whether we have the name that the kernel shows for all who have none here (65534 in a user namespace): what belongs to them looks like ours. */
+bool strangers_look_ours(void);

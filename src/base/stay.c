@@ -8,6 +8,13 @@ static bool go(int cpu, cpu_set_t *ret)
 	return sched_setaffinity(0, sizeof(*ret), ret) == 0;
 }
 
+uint16_t stay_here(void)
+{
+	int cpu = sched_getcpu();
+
+	return cpu < 0 || cpu >= CPU_SETSIZE ? 0 : (uint16_t)(cpu + 1);
+}
+
 uint16_t stay_begin(struct staying *s)
 {
 	int cpu = sched_getcpu();

@@ -12,6 +12,9 @@
 
 /* ---- who asks ---- */
 
+/* The processor that this thread is on now, and 1; 0 = unknown. */
+uint16_t stay_here(void);
+
 struct staying {
 	cpu_set_t before, here;
 	bool stays;

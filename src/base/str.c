@@ -28,6 +28,16 @@ static unsigned char lower(char c)
 	return u >= 'A' && u <= 'Z' ? (unsigned char)(u + ('a' - 'A')) : u;
 }
 
+bool strs_eq(struct strs a, struct strs b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (!str_eq(a.v[i], b.v[i]))
+			return false;
+	return true;
+}
+
 bool str_eq_nocase(struct str a, struct str b)
 {
 	if (a.n != b.n)

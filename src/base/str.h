@@ -26,6 +26,8 @@ struct strs {
 /* printf("%.*s"): capped, because what we print most often came from outside. */
 #define STR_FMT "%.*s"
 #define STR_ARG(s) (int)((s).n < 128 ? (s).n : 128), (s).p
+/* The whole of it: for names that are used, and not only read. */
+#define STR_ALL(s) (int)(s).n, (s).p
 
 static inline struct str str_z(const char *z)
 {
@@ -42,6 +44,7 @@ struct str str_trim(struct str s);
 /* ASCII only, so that a name means the same under every locale. */
 bool str_eq_nocase(struct str a, struct str b);
 int str_cmp(struct str a, struct str b); /* bytewise, for sorting */
+bool strs_eq(struct strs a, struct strs b);
 
 static inline bool str_starts(struct str s, struct str prefix)
 {

@@ -15,7 +15,7 @@ static const uint8_t has[CLERK_OP_END_] = {
 	[CLERK_NEXT] = NUMBER, [CLERK_END] = NUMBER,         [CLERK_MKDIR] = PATH,
 	[CLERK_REMOVE] = PATH, [CLERK_RENAME] = PATH | TO,   [CLERK_CHMOD] = PATH,
 	[CLERK_STAGE] = PATH,  [CLERK_COMMIT] = NUMBER,      [CLERK_UNDO] = NUMBER,
-	[CLERK_DROP] = NUMBER, [CLERK_PUT] = PATH | CONTENT,
+	[CLERK_DROP] = NUMBER, [CLERK_PUT] = PATH | CONTENT, [CLERK_GET] = PATH,
 };
 
 static bool is_path(const char *p, uint32_t n, bool wanted)

@@ -2,6 +2,7 @@
 #include "clerk/serve.h"
 #include "backend/kernel_fs.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -67,18 +68,15 @@ static int reopened_for_reading(int fd)
 	return fd < 0 ? -errno : fd;
 }
 
-static int op_open(struct clerk *c, const struct request *r, struct answer *a)
+/* Takes `file`. */
+static int give(int file, bool to_write, struct files_stat *st, struct answer *a)
 {
-	struct files *f = &c->dir.files;
-	struct files_stat st = { 0 };
-	_cleanup_close_ int fd = f->ops->open(f, r->path, r->head.flags, r->head.mode, &st), made = FD_NONE;
+	_cleanup_close_ int fd = file, made = FD_NONE;
 
-	if (fd < 0)
-		return fd;
 	if (kernel_fs(fd)) {
-		if (r->head.flags & FILES_APPEND)
+		if (to_write)
 			return -EACCES;
-		made = copy(fd, &st);
+		made = copy(fd, st);
 		if (made < 0)
 			return made;
 		fd_closep(&fd);
@@ -86,9 +84,58 @@ static int op_open(struct clerk *c, const struct request *r, struct answer *a)
 		if (fd < 0)
 			return fd;
 	}
-	put_stat(&a->head.st, &st);
+	put_stat(&a->head.st, st);
 	a->fd = TAKE_FD(fd);
 	a->give = true;
+	return 0;
+}
+
+static int op_open(struct clerk *c, const struct request *r, struct answer *a)
+{
+	struct files *f = &c->dir.files;
+	struct files_stat st = { 0 };
+	int fd = f->ops->open(f, r->path, r->head.flags, r->head.mode, &st);
+
+	return fd < 0 ? fd : give(fd, r->head.flags & FILES_APPEND, &st, a);
+}
+
+/* 1: all of it is there. 0: it has more than fits. Where it was read to is not changed by that. */
+static int put_content(int fd, const struct files_stat *st, struct answer *a)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	static_assert(sizeof(a->entries) > CLERK_GET_MAX, "one more than fits is seen");
+	if (st->size > CLERK_GET_MAX)
+		return 0;
+	do {
+		got = pread(fd, a->entries + n, CLERK_GET_MAX + 1 - n, (off_t)n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		n += (size_t)got;
+		/* All that was there when it was opened; /proc says 0, and is asked until nothing comes. */
+	} while (got != 0 && n <= CLERK_GET_MAX && (st->size == 0 || n != st->size));
+	if (n > CLERK_GET_MAX)
+		return 0;
+	a->head.bytes = (uint32_t)n;
+	return 1;
+}
+
+/* What is read here needs no look at its file system: it was read with the rights of whoever is in here. */
+static int op_get(struct clerk *c, const struct request *r, struct answer *a)
+{
+	struct files *f = &c->dir.files;
+	struct files_stat st = { 0 };
+	_cleanup_close_ int fd = f->ops->open(f, r->path, r->head.flags & FILES_NOFOLLOW, 0, &st);
+	int whole = fd < 0 ? fd : put_content(fd, &st, a);
+
+	if (whole <= 0)
+		return whole < 0 ? whole : give(TAKE_FD(fd), false, &st, a);
+	st.size = a->head.bytes;
+	put_stat(&a->head.st, &st);
+	a->head.flags = CLERK_R_WHOLE;
 	return 0;
 }
 
@@ -295,7 +342,7 @@ static op_fn *const ops[CLERK_OP_END_] = {
 	[CLERK_NEXT] = op_next,     [CLERK_END] = op_end,       [CLERK_MKDIR] = op_mkdir,
 	[CLERK_REMOVE] = op_remove, [CLERK_RENAME] = op_rename, [CLERK_CHMOD] = op_chmod,
 	[CLERK_STAGE] = op_stage,   [CLERK_COMMIT] = op_commit, [CLERK_UNDO] = op_undo,
-	[CLERK_DROP] = op_drop,     [CLERK_PUT] = op_put,
+	[CLERK_DROP] = op_drop,     [CLERK_PUT] = op_put,       [CLERK_GET] = op_get,
 };
 
 void clerk_serve(struct clerk *c, const struct request *r)

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "base/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,8 @@ static int away(struct cli *cli, struct err *e)
 	if (path_beside(path, sizeof(path)) == 0)
 		(void)execve(path, cli->argv, cli->environ);
 	(void)execve(CREEL_LIBEXEC "/" PROGRAM, cli->argv, cli->environ);
+	if (errno == ENOENT && procfs_check(e) < 0)
+		return -1;
 	if (errno == ENOENT)
 		return err_set(e, ERR_UNAVAIL,
 			       PROGRAM " is not installed: expected " CREEL_LIBEXEC "/" PROGRAM

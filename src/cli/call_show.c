@@ -242,7 +242,13 @@ static void put_end(struct buf *line, const struct value *result, int status)
 		buf_puts(line, "the command took too long, and was ended");
 	else if (str_eq(reason, STR("cancelled")))
 		buf_puts(line, "the call was cancelled");
-	else
+	else if (str_eq(reason, STR("lost"))) {
+		buf_puts(line, "the sandbox was ended, and the command with it: ");
+		if (text_of(result, "why").n)
+			buf_put_visible(line, text_of(result, "why"));
+		else
+			buf_puts(line, "creel kill or recreate, or it was killed from outside");
+	} else
 		buf_printf(line, "the command ended with status %d", status);
 }
 

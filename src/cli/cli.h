@@ -77,6 +77,7 @@ struct cli {
 
 /* commands.c: the tables. */
 extern const struct command creel_command;
+extern const struct arg_guess habits[];       /* habits.c */
 extern const struct enum_name format_words[]; /* format_names and the longer words of imports */
 
 int run_run(struct cli *cli, struct err *e);

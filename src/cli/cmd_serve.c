@@ -2,6 +2,8 @@
 /* The services are creeld's, which takes our place: the same words and options, without "serve". */
 #include "cli/cli.h"
 
+#include "base/procfs.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -52,6 +54,8 @@ int run_serve(struct cli *cli, struct err *e)
 		  cli->environ); /* first: a build tree must not start an installed one */
 	if (r == -ENOENT || r == -ENOTDIR)
 		r = start("", cli->argv, cli->environ);
+	if (r == -ENOENT && procfs_check(e) < 0)
+		return -1;
 	if (r == -ENOENT)
 		return err_set(e, ERR_UNAVAIL,
 			       PROGRAM " is not installed beside creel; 'meson install' puts it there");

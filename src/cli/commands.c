@@ -402,29 +402,14 @@ static const struct arg_guess guesses[] = {
 	{ "why", "creel explain" }, { "sandbox", "creel explain' or 'creel list" }, { "approve", "creel approvals allow" },
 	{ "top", "creel list" }, { "stats", "creel list" }, { "info", "creel doctor' or 'creel inspect KEY" },
 	{ "attach", "creel call exec -- COMMAND" }, { "cp", "creel call write path=NAME content=@FILE" }, { "test", "creel run -- COMMAND" },
-	{ "image", "creel run --image DIR" }, { "images", "creel run --image DIR" }, { "pull", "creel run --image DIR" },
+	{ "image", "creel run --image DIR" }, { "images", "creel run --image DIR" }, { "pull", "creel run --image DIR" }, { "build", "creel run --image DIR" },
+	{ "system", "creel prune' or 'creel doctor" }, { "create", "creel call exec -- COMMAND" }, { "volume", "creel run --workspace DIR -- COMMAND" },
 	{ NULL, NULL },
 };
+static const struct arg_guess common_habits[] = { { "V", "write --version" }, { NULL, NULL } };
 static const struct arg_guess config_guesses[] = {
 	{ "get", "creel config show --all" }, { "list", "creel config keys" }, { "set", "creel -e KEY=VALUE COMMAND" }, { "validate", "creel config check" },
 	{ "lint", "creel config check" }, { "convert", "creel config import" }, { "edit", "creel config import FORMAT FILE --write" }, { NULL, NULL },
-};
-/* docker's and bwrap's */
-static const struct arg_guess habits[] = {
-	{ "i", "standard input is passed anyway, leave it out; -t is a terminal" }, { "interactive", "standard input is passed anyway, leave it out" },
-	{ "rm", "leave it out, nothing stays but the changes" }, { "name", "a sandbox that stays has the name of its session: creel call --session KEY" },
-	{ "network", "write --net" }, { "unshare-net", "there is no network unless --net gives one" }, { "unshare-all", "leave it out, all of it is apart anyway" },
-	{ "volume", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
-	{ "mount", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
-	{ "bind", "--workspace DIR is the directory that it sees; -e mounts.binds=... adds others, see creel.json5(5)" },
-	{ "ro-bind", "--workspace DIR --workspace-access ro; -e mounts.binds=... adds others, see creel.json5(5)" },
-	{ "ro", "write --workspace-access ro" }, { "rw", "write --workspace-access rw" }, { "read-only", "write --workspace-access ro" },
-	{ "w", "write --workspace DIR" }, { "workdir", "write --workspace DIR" }, { "cwd", "write --workspace DIR" }, { "chdir", "write --workspace DIR" },
-	{ "m", "write --memory" }, { "pids-limit", "write --pids" }, { "setenv", "write --env NAME=VALUE" }, { "env-file", "write --env NAME=VALUE" },
-	{ "u", "a sandbox has one user, who is nobody outside" }, { "user", "a sandbox has one user, who is nobody outside" },
-	{ "privileged", "no sandbox is; --no-sandbox runs it on the host" }, { "d", "creel call exec command=... background=true goes on" },
-	{ "detach", "creel call exec command=... background=true goes on" },
-	{ NULL, NULL },
 };
 static const struct arg_guess audit_guesses[] = {
 	{ "tail", "creel audit show --last 10' or 'creel audit follow" }, { "log", "creel audit show" }, { "list", "creel audit show" },
@@ -560,6 +545,6 @@ const struct command creel_command = {
 		    "creel call exec -- make test\tin a sandbox that stays for the next call\n"
 		    "creel explain --tool exec -- make test\twhat would happen to this call\n"
 		    "creel config check\tis the configuration right\n",
-	.options = TABLE(common_options), .guesses = guesses, .subs = commands, .n_subs = COUNT(commands),
+	.options = TABLE(common_options), .guesses = guesses, .habits = common_habits, .subs = commands, .n_subs = COUNT(commands),
 };
 /* clang-format on */

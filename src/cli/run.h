@@ -42,6 +42,8 @@ struct run {
 
 	struct profile profile;
 	char private_dir[4096]; /* upper layers; empty = none */
+	uint64_t disk_free;     /* on its file system, before */
+	int live_fd, spare_fd;  /* where it lies, and where it may go when it is given back */
 	int private_fd;         /* locked, when the warden has gone too early; closed at our end */
 	struct str upper, lower;
 	struct cgroup cgroup;
@@ -111,8 +113,11 @@ int run_on_host(struct run *r, struct err *e);
 
 /* run_dirs.c */
 int run_name_private_dir(struct run *r, struct err *e); /* the warden makes it */
+void run_ready_private_dir(struct run *r);              /* while we wait: what will be needed at the end */
 void run_lock_private_dir(struct run *r);               /* when the warden cannot any more */
 void run_remove_private_dir(struct run *r);
+/* Bytes that are free where it lies; false: nobody knows. */
+bool run_disk_free(const struct run *r, uint64_t *ret);
 /* Nothing was changed: left for a later run, or removed. */
 void run_give_back_private_dir(struct run *r);
 int run_keep_private_dir(struct run *r, struct err *e); /* its changes are worth it */

@@ -21,7 +21,7 @@ void run_init(struct run *r, struct cli *cli)
 	r->box = SANDBOX_NONE;
 	r->cgroup = CGROUP_EMPTY;
 	r->signals = FD_NONE;
-	r->private_fd = FD_NONE;
+	r->live_fd = r->spare_fd = r->private_fd = FD_NONE;
 }
 
 /*

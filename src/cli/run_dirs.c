@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -32,20 +33,48 @@
 
 /* ---- making and keeping ---- */
 
+bool run_disk_free(const struct run *r, uint64_t *ret)
+{
+	struct statvfs fs;
+
+	if (r->live_fd < 0 || fstatvfs(r->live_fd, &fs) < 0)
+		return false;
+	*ret = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return true;
+}
+
 int run_name_private_dir(struct run *r, struct err *e)
 {
 	const struct state_dir state = run_state(r);
-	_cleanup_close_ int live = FD_NONE;
 	char id[32];
 
 	(void)snprintf(id, sizeof(id), "%llx-%d", (unsigned long long)clock_unix_ms(), getpid());
-	live = state_open(&state, "live", id, r->private_dir, sizeof(r->private_dir), e);
-	if (live < 0) {
+	r->live_fd = state_open(&state, "live", id, r->private_dir, sizeof(r->private_dir), e);
+	if (r->live_fd < 0) {
 		r->private_dir[0] = '\0';
-		return live;
+		return r->live_fd;
 	}
-	state_sweep(live, SWEEP_MAX);
+	state_sweep(r->live_fd, SWEEP_MAX);
+	if (!run_disk_free(r, &r->disk_free))
+		r->disk_free = UINT64_MAX; /* then whatever is hidden counts as too much */
 	return 0;
+}
+
+static void open_spare(struct run *r)
+{
+	const struct state_dir state = run_state(r);
+	char path[sizeof(r->private_dir)];
+	struct err ignored = { 0 };
+
+	if (r->spare_fd < 0)
+		r->spare_fd = state_open(&state, "spare", "0", path, sizeof(path), &ignored);
+}
+
+/* Not made before it is needed: there may be something to keep. */
+void run_ready_private_dir(struct run *r)
+{
+	if (r->private_dir[0] && faccessat(r->live_fd, "../spare", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		open_spare(r);
 }
 
 /* The warden, which holds the lock, was killed: another creel would take it for abandoned while we look at it. */
@@ -95,27 +124,23 @@ static bool is_untouched(int private, const char *upper)
 }
 
 /* 0: it is somebody's next. */
-static int give_back(const struct run *r)
+static int give_back(struct run *r)
 {
 	const char *id = strrchr(r->private_dir, '/') + 1;
 	struct str upper = str_from(r->upper, strlen(r->private_dir) + 1);
-	const struct state_dir state = run_state(r);
-	_cleanup_close_ int live = FD_NONE, spare = FD_NONE, private = FD_NONE;
-	char path[sizeof(r->private_dir)], name[64];
-	struct err ignored = { 0 };
+	_cleanup_close_ int private = FD_NONE;
+	char name[64];
 
 	(void)snprintf(name, sizeof(name), STR_FMT, STR_ARG(upper));
 	private = open(r->private_dir, DIR_FLAGS);
 	/* The warden may still be removing "old" from it; whoever takes it has to wait for the warden's lock. */
 	if (private < 0 || !is_untouched(private, name))
 		return -1;
-	live = state_open(&state, "live", id, path, sizeof(path), &ignored);
-	if (live >= 0)
-		spare = state_open(&state, "spare", id, path, sizeof(path), &ignored);
-	for (int i = 0; spare >= 0 && i < SPARE_MAX; i++) {
+	open_spare(r);
+	for (int i = 0; r->spare_fd >= 0 && i < SPARE_MAX; i++) {
 		const char slot[2] = { (char)('0' + i) };
 
-		if (port_rename_new(live, id, spare, slot) == 0)
+		if (port_rename_new(r->live_fd, id, r->spare_fd, slot) == 0)
 			return 0;
 		if (errno != EEXIST)
 			break;
@@ -160,15 +185,13 @@ int run_keep_private_dir(struct run *r, struct err *e)
 {
 	const char *id = strrchr(r->private_dir, '/') + 1;
 	const struct state_dir state = run_state(r);
-	_cleanup_close_ int live = FD_NONE, runs = FD_NONE;
+	_cleanup_close_ int runs = FD_NONE;
 	char kept[sizeof(r->private_dir)];
 
-	live = state_open(&state, "live", id, kept, sizeof(kept), e);
-	if (live >= 0)
-		runs = state_open(&state, "runs", id, kept, sizeof(kept), e);
-	if (live < 0 || runs < 0)
+	runs = state_open(&state, "runs", id, kept, sizeof(kept), e);
+	if (runs < 0)
 		return -1;
-	if (port_rename_new(live, id, runs, id) < 0)
+	if (port_rename_new(r->live_fd, id, runs, id) < 0)
 		return err_sys(e, errno, "keep the changes in '%s'", kept);
 	remove_work_dirs(r, runs, id);
 	r->upper = arena_printf(r->cli->arena, "%s" STR_FMT, kept,

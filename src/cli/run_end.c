@@ -103,7 +103,7 @@ static struct str on_the_host(const struct run *r, struct str name)
 			dir = rest;
 			rest = (struct str){ 0 };
 		}
-		at = arena_printf(r->cli->arena, STR_FMT "/" STR_FMT, STR_ARG(dir), STR_ARG(name));
+		at = arena_printf(r->cli->arena, STR_FMT "/" STR_FMT, STR_ALL(dir), STR_ALL(name));
 		if (dir.n && dir.p[0] == '/' && !is_of_the_system(dir) && at.p && access(at.p, X_OK) == 0)
 			return dir;
 	}
@@ -165,15 +165,15 @@ static void tell_disk(const struct run *r, struct err *e)
 
 	switch (r->last.value) {
 	case DISK_BYTES:
-		(void)err_set(e, ERR_LIMIT, "ended: its changes take more than " STR_FMT " of disk; %s",
+		(void)err_set(e, ERR_LIMIT, "its changes take more than " STR_FMT " of disk; %s",
 			      STR_ARG(size), more);
 		break;
 	case DISK_FILES:
-		(void)err_set(e, ERR_LIMIT, "ended: its changes are more than %llu files; %s", files, more);
+		(void)err_set(e, ERR_LIMIT, "its changes are more than %llu files; %s", files, more);
 		break;
 	case DISK_HIDDEN:
 		(void)err_set(e, ERR_LIMIT,
-			      "ended: it took more than " STR_FMT " of disk, where nobody can count; %s",
+			      "it took more than " STR_FMT " of disk, where nobody can count; %s",
 			      STR_ARG(size), more);
 		break;
 	default:
@@ -238,20 +238,56 @@ static void tell_end(const struct run *r, struct err *e)
 			      STR_ARG(parse_format_size(r->limits.memory, text)));
 }
 
-static int collect_changes(struct run *r, struct err *e)
+/* False when there are none that could be read. */
+static bool read_changes(struct run *r)
 {
 	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
 	struct err ignored = { 0 };
 
 	if (!r->upper.n)
-		return 0;
+		return false;
 	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (upper >= 0)
-		(void)changes_read(r->cli->arena, upper, lower, &r->changes, &ignored);
+	if (upper >= 0 && changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
+		r->changes.incomplete = true;
+	return upper >= 0;
+}
+
+static enum disk_end disk_taken(const struct run *r)
+{
+	uint64_t now;
+
+	if (r->changes.bytes > r->profile.disk)
+		return DISK_BYTES;
+	if (r->changes.files > plan_disk_files(r->profile.disk))
+		return DISK_FILES;
+	if (!r->changes.incomplete)
+		return DISK_FINE;
+	/* It hides something from us, and the file system says how much that may be, as for the warden. */
+	if (!run_disk_free(r, &now) || (r->disk_free > now && r->disk_free - now > r->profile.disk))
+		return DISK_HIDDEN;
+	return DISK_FINE;
+}
+
+/* The warden looks at the disk now and then. Who was faster than its first look, or its last one, may not keep more for that. */
+static void judge_disk(struct run *r)
+{
+	enum disk_end end = r->profile.disk ? disk_taken(r) : DISK_FINE;
+
+	if (end == DISK_FINE)
+		return;
+	r->last.reason = REASON_DISK;
+	r->last.value = (int)end;
+	r->changes = (struct changes){ 0 };
+}
+
+static int settle_changes(struct run *r, bool read, struct err *e)
+{
+	if (!r->upper.n)
+		return 0;
 	if (r->changes.total != 0 || r->changes.incomplete)
 		return run_keep_private_dir(r, e);
-	if (upper >= 0 && r->private_fd < 0)
+	if (read && r->private_fd < 0)
 		run_give_back_private_dir(r);
 	else
 		run_remove_private_dir(r);
@@ -271,12 +307,16 @@ static void note_loss(struct run *r)
 
 int run_end(struct run *r, struct err *e)
 {
+	bool read;
+
 	note_loss(r);
 	if (r->last.msg == MSG_EXIT && (r->started || r->last.reason == REASON_TIMEOUT)) {
+		read = r->last.reason != REASON_DISK && read_changes(r);
+		judge_disk(r);
 		judge(r);
 		if (r->last.reason != REASON_DISK) {
 			tell_end(r, e);
-			return collect_changes(r, e);
+			return settle_changes(r, read, e);
 		}
 		run_remove_private_dir(r); /* the space is needed */
 		tell_disk(r, e);

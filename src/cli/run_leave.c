@@ -17,7 +17,7 @@
 
 #define LEAVE_MS 5000u
 
-/* A private directory is locked by the one outside until nothing is mounted from it; groups are empty when pid 1 is dead. */
+/* A private directory is locked by the one outside until pid 1 is dead, and groups are empty then. */
 static bool may_leave(const struct run *r)
 {
 	return r->ended && r->box.warden.pid > 0 && !r->profile.private_dir.n &&

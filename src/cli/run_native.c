@@ -462,6 +462,7 @@ int run_native(struct run *r, struct err *e)
 		rc = start(r, e);
 	if (rc >= 0) {
 		let_go_of_streams(r);
+		run_ready_private_dir(r);
 		rc = serve(r, r->signals, e);
 		if (r->relay)
 			relay_drain(r->relay, r->signals, r->signalled || r->last.reason >= REASON_TIMEOUT);

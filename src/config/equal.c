@@ -2,16 +2,6 @@
 /* Whether two configs mean the same: values and what was said, not where it was said. */
 #include "config/config_priv.h"
 
-static bool strs_equal(struct strs a, struct strs b)
-{
-	if (a.n != b.n)
-		return false;
-	for (size_t i = 0; i < a.n; i++)
-		if (!str_eq(a.v[i], b.v[i]))
-			return false;
-	return true;
-}
-
 static bool map_equal(const struct map *a, const struct map *b)
 {
 	if (a->n != b->n)
@@ -48,7 +38,7 @@ static bool listmap_equal(const struct listmap *a, const struct listmap *b)
 	if (a->n != b->n)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
-		if (!str_eq(a->v[i].key, b->v[i].key) || !strs_equal(a->v[i].values, b->v[i].values))
+		if (!str_eq(a->v[i].key, b->v[i].key) || !strs_eq(a->v[i].values, b->v[i].values))
 			return false;
 	return true;
 }
@@ -62,8 +52,8 @@ static bool layers_equal(const struct tool_layers *a, const struct tool_layers *
 
 		if (!str_eq(x->match, y->match) || x->profile != y->profile || x->has_allow != y->has_allow ||
 		    x->has_also_allow != y->has_also_allow || x->has_deny != y->has_deny ||
-		    !strs_equal(x->allow, y->allow) || !strs_equal(x->also_allow, y->also_allow) ||
-		    !strs_equal(x->deny, y->deny))
+		    !strs_eq(x->allow, y->allow) || !strs_eq(x->also_allow, y->also_allow) ||
+		    !strs_eq(x->deny, y->deny))
 			return false;
 	}
 	return true;
@@ -96,7 +86,7 @@ static bool option_equal(const struct settings *a, const struct settings *b, enu
 	case TYPE_STR:
 		return str_eq(*(const struct str *)x, *(const struct str *)y);
 	case TYPE_LIST:
-		return strs_equal(*(const struct strs *)x, *(const struct strs *)y);
+		return strs_eq(*(const struct strs *)x, *(const struct strs *)y);
 	case TYPE_MAP:
 		return map_equal(x, y);
 	case TYPE_ENV:
@@ -160,8 +150,8 @@ static bool rules_equal(const struct config *a, const struct config *b)
 		const struct trust_rule *x = &a->rules[i], *y = &b->rules[i];
 
 		if (!str_eq(x->match, y->match) || x->trust != y->trust || x->has_allow != y->has_allow ||
-		    x->has_deny != y->has_deny || !strs_equal(x->allow, y->allow) ||
-		    !strs_equal(x->deny, y->deny) || !settings_equal(x->over, y->over))
+		    x->has_deny != y->has_deny || !strs_eq(x->allow, y->allow) ||
+		    !strs_eq(x->deny, y->deny) || !settings_equal(x->over, y->over))
 			return false;
 	}
 	return true;

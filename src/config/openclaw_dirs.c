@@ -80,7 +80,7 @@ static struct str of_profile(struct oc *o, struct str profile)
 		oc_bad(o, &t, &nowhere, "profile",
 		       "OPENCLAW_PROFILE is not accepted, accepted: letters, digits, '_' and '-', at most 64");
 	return oc_path_join(o->l->a, oc_home(o),
-			    arena_printf(o->l->a, ".openclaw-" STR_FMT "/workspace", STR_ARG(profile)));
+			    arena_printf(o->l->a, ".openclaw-" STR_FMT "/workspace", STR_ALL(profile)));
 }
 
 static struct str workspace_dir(struct oc *o)

@@ -154,10 +154,28 @@ void load_set_arg(struct load *l, struct str arg)
 	load_set_key(l, key, &v, &o, true);
 }
 
+/* A space, of any kind there is. */
+static bool may_be_space(char c)
+{
+	return (unsigned char)c <= ' ' || (unsigned char)c >= 0x7f;
+}
+
+/* A path of the command line is that one: spaces at its ends are part of its name, and trimmed it would be another directory. */
+static struct str exact_path(struct load *l, struct str path)
+{
+	bool first = may_be_space(path.p[0]), last = may_be_space(path.p[path.n - 1]);
+
+	if (!first && !last)
+		return path;
+	return arena_printf(l->a, "%s" STR_FMT "%s", first ? "./" : "", STR_ALL(path), last ? "/" : "");
+}
+
 void load_set_flag(struct load *l, const struct config_flag *f)
 {
 	const struct origin o = { .kind = ORIGIN_FLAG, .name = str_z(f->flag) };
-	const struct value v = { .kind = VALUE_STR, .s = str_trim(f->value) };
+	const bool path = str_eq(str_z(f->key), STR("mounts.workspace.path")) && str_trim(f->value).n;
+	const struct value v = { .kind = VALUE_STR,
+				 .s = path ? exact_path(l, f->value) : str_trim(f->value) };
 
 	if (utf8_valid(v.s))
 		load_set_key(l, str_z(f->key), &v, &o, true);

@@ -246,6 +246,15 @@ int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e)
 	return own(b, warden_fd, false, ret, e);
 }
 
+int build_stands(const struct build *b, struct box *box, struct err *e)
+{
+	int r = native_stands(box, true, e);
+
+	return r > 0   ? 0
+	       : r < 0 ? explain_busy(b, r, e)
+		       : err_set(e, ERR_BUG, "a sandbox was not waited for");
+}
+
 int build_kept(struct build *b, const struct build_kept *k, pid_t *ret_pid, struct err *e)
 {
 	_cleanup_buf_ struct buf plan = { 0 };

@@ -60,8 +60,10 @@ void build_walls(const struct decision *d, struct buf *out);
 /* A box of this process. */
 int build_own(struct build *b, int warden_fd, struct box **ret, struct err *e);
 
-/* The same without waiting for its walls: native_stands() of backend/native.h. */
+/* The same without waiting for its walls: native_stands() of backend/native.h, or build_stands(). */
 int build_begin(struct build *b, int warden_fd, struct box **ret, struct err *e);
+/* Waits for them. */
+int build_stands(const struct build *b, struct box *box, struct err *e);
 
 /* Several sessions have one sandbox: nothing in it may be one caller's own. */
 static inline bool scope_is_shared(enum scope s)

@@ -176,6 +176,7 @@ void engine_set_tokens(struct engine *g, struct token *v, size_t n)
 {
 	g->config.tokens = v;
 	g->config.n_tokens = n;
+	g->config_changes++;
 }
 
 int engine_hide(struct engine *g, struct str name, struct str value, struct err *e)
@@ -263,20 +264,22 @@ int engine_audit_dir(struct engine *g, char *out, size_t size, struct err *e)
 	return state_audit(&g->state, &g->config, true, out, size, e);
 }
 
-int engine_audit(struct engine *g, struct audit **ret, struct err *e)
+static int open_audit(struct engine *g, struct err *e)
 {
 	char path[PATH_LEN];
 	struct audit_opts o = { .dir = path,
 				.redactor = g->redactor,
 				.max_file_bytes = g->config.base.audit_rotate,
 				.keep = g->config.base.audit_keep };
-	int r = 0;
+	int r = engine_audit_dir(g, path, sizeof(path), e);
 
-	if (!g->audit) {
-		r = engine_audit_dir(g, path, sizeof(path), e);
-		if (r >= 0)
-			r = audit_open(&o, &g->audit, e);
-	}
+	return r < 0 ? r : audit_open(&o, &g->audit, e);
+}
+
+int engine_audit(struct engine *g, struct audit **ret, struct err *e)
+{
+	int r = g->audit ? 0 : open_audit(g, e);
+
 	*ret = g->audit;
 	return r;
 }
@@ -290,7 +293,7 @@ static bool is_built_in(const struct engine *g)
 }
 
 /* Which configuration is in force, when it is another than the last that was recorded. Its text never holds the value of a secret. */
-int engine_record_config(struct engine *g, struct err *e)
+static int record_config(struct engine *g, struct err *e)
 {
 	char dir[PATH_LEN];
 	_cleanup_close_ int at = FD_NONE, fd = FD_NONE;
@@ -298,8 +301,6 @@ int engine_record_config(struct engine *g, struct err *e)
 	char digest[SHA256_HEX], last[SHA256_HEX] = "";
 	struct audit_field f[2];
 
-	if (g->config_recorded)
-		return 0;
 	buf_init(&text, (size_t)16 << 20);
 	buf_init(&files, 65536);
 	config_show(&g->config, &(struct show_opts){ .json = true }, &text);
@@ -327,6 +328,11 @@ int engine_record_config(struct engine *g, struct err *e)
 	if (fd >= 0)
 		(void)!pwrite(fd, digest, sizeof(digest) - 1, 0); /* or it is recorded again */
 	return 0;
+}
+
+int engine_record_config(struct engine *g, struct err *e)
+{
+	return g->config_recorded ? 0 : record_config(g, e);
 }
 
 int engine_registry(struct engine *g, struct registry **ret, struct err *e)

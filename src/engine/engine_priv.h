@@ -42,9 +42,10 @@ struct engine {
 	char run_id[24];    /* of this engine, in the ids that it makes */
 	struct pool pool;
 	struct engine_counts counts;
-	uint64_t reap_ms;     /* before this (monotonic) the registry is not searched for the dead again */
-	bool config_recorded; /* in the log, by this engine or before it */
-	bool hurry;           /* whoever frees it does not wait for the disk */
+	uint64_t reap_ms;        /* before this (monotonic) the registry is not searched for the dead again */
+	uint64_t config_changes; /* since it was loaded */
+	bool config_recorded;    /* in the log, by this engine or before it */
+	bool hurry;              /* whoever frees it does not wait for the disk */
 	struct tool_memory memory; /* of the calls of all sessions, one after the other */
 };
 
@@ -90,6 +91,21 @@ struct spares {
 	struct spare_want *want; /* NULL = none is */
 };
 
+/* What is known of the tools that a session calls: road_decide.c. */
+#define SESSION_TOOLS_MAX 8u
+struct session_tools {
+	struct session_tool {
+		char name[24]; /* as the caller spells it */
+		size_t n_name;
+		const struct tool *tool;
+		unsigned decided;        /* how often from the start, up to STANDING_TRIES */
+		uint64_t config_changes; /* of the engine, when it was decided */
+		struct standing *standing;
+	} v[SESSION_TOOLS_MAX];
+	size_t n;
+};
+void session_tools_done(struct session *s);
+
 struct session {
 	struct engine *engine;
 	struct arena arena; /* as long as the session */
@@ -106,6 +122,7 @@ struct session {
 
 	void *call_memory; /* used again by each call */
 	size_t call_used;  /* of it, by the last one */
+	struct session_tools tools;
 	/* where it works: session_place.c */
 	struct str cwd;       /* where its caller stands */
 	struct str place_key; /* of its sandbox, when it follows */
@@ -182,7 +199,10 @@ bool spare_take(struct session *s, const struct decision *d, const struct build 
 void spares_done(struct session *s);
 
 /* session_own.c */
-void own_note(struct session *s, const struct decision *d);
+void own_begin(struct engine *g, const struct box *box,
+	       struct own_begun *ret); /* may fail: then there is none */
+/* Begun by now if it was not before; *b is none afterwards, or still to be dropped. */
+void own_note(struct session *s, const struct decision *d, struct own_begun *b);
 void own_forget(struct session *s);
 /* It has ended since the last call; `why` as the sandbox said it, if it could. */
 void own_record_end(struct session *s, const struct err *why);
@@ -233,6 +253,7 @@ void session_find_place(struct session *s, struct arena *a);
 int session_make_place(const struct decision *d, struct err *e);
 /* What the caller should know of it; false when there is nothing. */
 bool session_elsewhere(const struct session *s, struct buf *out);
+bool session_apart(const struct session *s, const struct decision *d, struct buf *out);
 
 /* live_sweep.c: empty directories of sandboxes that have ended; how many went. */
 int live_sweep(struct engine *g, struct err *e);
@@ -274,6 +295,7 @@ struct outcome {
 	const char *error;             /* a stable word, or NULL */
 	struct err err;
 	uint64_t duration_ms;
+	bool placed; /* it was about to run in the place that was decided */
 	bool has_usage;
 	struct box_end end;
 	const struct denial *denials;

@@ -10,14 +10,17 @@ void pool_init(struct pool *p, unsigned size)
 
 void pool_done(struct pool *p)
 {
-	while (p->n)
+	while (p->n) {
 		(void)box_close(p->v[--p->n].box);
+		own_drop(&p->v[p->n].note);
+	}
 }
 
-static struct box *take_at(struct pool *p, unsigned i)
+static struct box *take_at(struct pool *p, unsigned i, struct own_begun *ret_note)
 {
 	struct box *box = p->v[i].box;
 
+	*ret_note = p->v[i].note;
 	p->v[i] = p->v[--p->n];
 	return box;
 }
@@ -30,7 +33,7 @@ bool pool_is_there(struct box *box)
 	return box->ops->next(box, false, &ev, &ignored) == -EAGAIN;
 }
 
-bool pool_take(struct pool *p, const struct digest *want, struct box **ret)
+bool pool_take(struct pool *p, const struct digest *want, struct box **ret, struct own_begun *ret_note)
 {
 	for (unsigned i = 0; i < p->n;) {
 		struct box *box;
@@ -39,21 +42,23 @@ bool pool_take(struct pool *p, const struct digest *want, struct box **ret)
 			i++;
 			continue;
 		}
-		box = take_at(p, i);
+		box = take_at(p, i, ret_note);
 		if (pool_is_there(box)) {
 			*ret = box;
 			return true;
 		}
 		(void)box_close(box);
+		own_drop(ret_note);
 	}
 	return false;
 }
 
-bool pool_put(struct pool *p, const struct digest *digest, struct box *box)
+bool pool_put(struct pool *p, const struct digest *digest, struct box *box, const struct own_begun *note)
 {
 	if (p->n >= p->size)
 		return false;
 	p->v[p->n].digest = *digest;
+	p->v[p->n].note = *note;
 	p->v[p->n++].box = box;
 	return true;
 }

@@ -82,7 +82,7 @@ struct registry_opts {
 	const char *dir; /* made when only its last part is missing */
 	const char *
 		sessions; /* where the live ones keep their directories, each with an `info`; NULL = nowhere */
-	uint32_t wait_ms; /* for other processes; 0 = 5000 */
+	uint32_t wait_ms; /* for other processes; 0 = 15000 */
 };
 
 struct registry;

@@ -114,20 +114,12 @@ static int read_pragma(struct registry *r, const char *sql, int64_t *ret, struct
 
 static int guard_lock(struct registry *r, int how, struct err *e)
 {
-	uint64_t deadline = clock_deadline(r->wait_ms);
-	struct timespec pause = { .tv_nsec = 50000 };
+	int n = fd_lock(r->guard, how, r->wait_ms);
 
-	while (flock(r->guard, how | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return err_sys(e, errno, "lock '%s/" GUARD_FILE "'", r->dir);
-		if (clock_mono_ms() >= deadline)
-			return err_set(e, ERR_UNAVAIL, "'%s': another process has kept it locked for %u ms",
-				       r->path, r->wait_ms);
-		(void)nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 5000000)
-			pause.tv_nsec *= 2;
-	}
-	return 0;
+	if (n == -ETIMEDOUT)
+		return err_set(e, ERR_UNAVAIL, "'%s': another process has kept it locked for %u ms", r->path,
+			       r->wait_ms);
+	return n < 0 ? err_sys(e, -n, "lock '%s/" GUARD_FILE "'", r->dir) : 0;
 }
 
 static void guard_unlock(struct registry *r)
@@ -490,7 +482,7 @@ int registry_open(const struct registry_opts *o, struct registry **ret, struct e
 		return err_sys(e, ENOMEM, "registry");
 	r->dir_fd = r->guard = FD_NONE;
 	r->pid = getpid();
-	r->wait_ms = o->wait_ms ? o->wait_ms : 5000;
+	r->wait_ms = o->wait_ms ? o->wait_ms : 15000;
 	r->touched = calloc(TOUCHED_MAX, sizeof(*r->touched));
 	if (!r->touched || (o->sessions && str_dupz(str_z(o->sessions), &r->sessions) < 0))
 		return err_sys(e, ENOMEM, "registry");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is it still that process? A pid alone is not enough: numbers are used again, after a reboot all of them are. */
+#include "base/procfs.h"
 #include "engine/registry_priv.h"
 
 #include <fcntl.h>
@@ -100,7 +101,9 @@ int reg_proc_of(pid_t pid, struct reg_proc *ret, struct err *e)
 
 int reg_proc_self(struct reg_proc *ret, struct err *e)
 {
-	return reg_proc_of(getpid(), ret, e);
+	int r = procfs_check(e);
+
+	return r < 0 ? r : reg_proc_of(getpid(), ret, e);
 }
 
 enum reg_alive reg_proc_alive(const struct reg_proc *p)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define RESULT_USUAL 960u /* without the tool's own */
+
 /* Our own words, which may quote a configuration: what that took from the environment stays a name. */
 static void put_words(const struct session *s, struct jsonw *w, struct str words)
 {
@@ -104,6 +106,13 @@ static void put_warnings(const struct session *s, const struct outcome *o, struc
 		if (session_elsewhere(s, &text))
 			jsonw_str(w, buf_str(&text));
 	}
+	if (o->placed && o->d->eff.ws_access == ACCESS_NONE) {
+		_cleanup_buf_ struct buf text = { 0 };
+
+		buf_init(&text, 16384);
+		if (session_apart(s, o->d, &text))
+			jsonw_str(w, buf_str(&text));
+	}
 	if (s->ended[0]) {
 		_cleanup_buf_ struct buf text = { 0 };
 
@@ -196,6 +205,7 @@ void result_put(const struct session *s, const struct outcome *o, struct buf *ou
 	struct jsonw w;
 	bool ran = o->status == CALL_OK || o->status == CALL_FAILED;
 
+	buf_reserve(out, RESULT_USUAL + o->members.n);
 	jsonw_init(&w, out, 0);
 	jsonw_obj(&w);
 	jsonw_kstr(&w, "request_id", o->request_id);

@@ -16,7 +16,13 @@
 /* Over in one process as in the next: who reads the log finds the call by it. */
 static struct str make_id(struct trip *t)
 {
-	return arena_printf(t->a, "%s-%llu", t->g->run_id, (unsigned long long)++t->g->requests);
+	struct buf id;
+
+	buf_init_on(&id, sizeof(t->id) - 1, t->id, sizeof(t->id));
+	buf_puts(&id, t->g->run_id);
+	buf_putc(&id, '-');
+	buf_put_u64(&id, ++t->g->requests);
+	return buf_str(&id);
 }
 
 static int read_arguments(struct trip *t, struct err *e)
@@ -107,7 +113,7 @@ static int decide_and_run(struct trip *t)
 	struct err *e = &t->out.err, wrong = { 0 };
 	int asked;
 
-	t->tool = tools_find(str_trim(t->o->tool));
+	trip_find_tool(t);
 	session_find_place(t->s, t->a);
 	asked = read_and_ask(t, e);
 	if (t->a->failed) /* nothing more can be thought about */
@@ -119,7 +125,7 @@ static int decide_and_run(struct trip *t)
 	t->d = ARENA_NEW(t->a, struct decision);
 	if (!t->d)
 		return err_set(e, ERR_LIMIT, "out of memory");
-	if (decide(t->s->config, &t->request, t->a, t->d, e) < 0)
+	if (trip_decide(t, e) < 0)
 		return -1;
 	t->out.d = t->d;
 	if (record_decision(t, e) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call on its road. road.c leads it, road_run.c runs the tool, road_end.c knows every way in which it can end before that. */
+/* One call on its road. road.c leads it, road_decide.c decides, road_run.c runs the tool, road_end.c knows every way in which it can end before that. */
 #pragma once
 
 #include "engine/engine_priv.h"
@@ -13,13 +13,15 @@ struct trip {
 	struct engine *g;
 	const struct call_opts *o;
 	struct arena *a;
-	const struct tool *tool; /* NULL: none of ours */
+	const struct tool *tool;    /* NULL: none of ours */
+	struct session_tool *known; /* what the session knows of it; NULL = nothing */
 	struct value args;
 	struct request request;
 	struct decision *d;
 	struct buf members; /* {...} that the tool wrote */
 	struct tool_programs programs;
 	struct outcome out;
+	char id[48];  /* of the request, when the caller gave none */
 	uint64_t seq; /* of "decided" */
 	bool decided;
 	bool unheard; /* whoever was to work on its files has heard nothing of it */
@@ -30,6 +32,10 @@ struct trip {
 	bool too_much;                 /* it wrote more than limits.output */
 	struct session_hand *elevated; /* what was in hand before; NULL = this call is not */
 };
+
+/* road_decide.c: fill in t->tool, and t->d. */
+void trip_find_tool(struct trip *t);
+int trip_decide(struct trip *t, struct err *e);
 
 /* Of those that there is no room for, nobody is told. */
 void trip_denial(struct trip *t, struct denial dn);

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 
 #define GRACE_MS 2000u
+#define MEMBERS_USUAL 480u   /* of a tool that says little */
 #define LIMITS_LOOK_MS 1000u /* a count older than that may have calls of others in it */
 
 bool trip_gives_secrets(const struct trip *t)
@@ -127,6 +128,7 @@ static int run_tool(struct trip *t, struct err *e)
 	if (x.files)
 		x.files->heard = 0;
 	fill_programs(t);
+	buf_reserve(&t->members, MEMBERS_USUAL);
 	jsonw_init(&w, &t->members, 0);
 	jsonw_obj(&w);
 	r = tools_run(t->tool, &x, &t->args, &w, e);
@@ -217,22 +219,37 @@ static void warn_first(struct trip *t)
 	buf_init(&text, 16384);
 	if (session_elsewhere(t->s, &text))
 		t->o->warn(t->o->ctx, buf_str(&text).p);
+	text.n = 0;
+	if (session_apart(t->s, t->d, &text))
+		t->o->warn(t->o->ctx, buf_str(&text).p);
 }
 
 /* What the proxy has refused is told with the result. A proxy that has gone took with it what the call could reach, and the record of it. */
-static void end_way(struct trip *t, int fd)
+static bool end_way(struct trip *t, int fd)
 {
 	struct net_report *n = ARENA_NEW(t->a, struct net_report);
+	const struct net_report *before = t->out.net; /* of a call that goes again */
 	struct err e = { 0 };
 
 	if (!n || egress_close(fd, n, &e) < 0) {
 		t->out.err = e;
 		(void)trip_error(t, "egress_lost");
-		return;
+		return false;
+	}
+	if (before) {
+		n->requests += before->requests;
+		n->bytes_up += before->bytes_up;
+		n->bytes_down += before->bytes_down;
+		n->denials_lost += before->denials_lost;
 	}
 	t->out.net = n;
-	for (size_t i = 0; i < n->n_denials; i++)
+	for (size_t i = 0; i < n->n_denials; i++) {
+		size_t had = t->out.n_denials;
+
 		trip_denial(t, way_denial(&n->denials[i]));
+		n->denials_lost += t->out.n_denials == had;
+	}
+	return true;
 }
 
 /* Ended by somebody while the call was on its way there: the next one has it, once. What may have begun is not tried again. */
@@ -273,15 +290,16 @@ static int run_in_place(struct trip *t)
 	}
 	if (!t->s->on_host && clock_mono_ms() - t->s->seen.looked_ms >= LIMITS_LOOK_MS)
 		session_count_limits(t->s);
-	t->began = true;
+	t->began = t->out.placed = true;
 	r = run_tool(t, e);
 	if (goes_again(t, r)) {
-		way = fd_close(way);
+		if (way >= 0 && !end_way(t, TAKE_FD(way)))
+			return 0;
 		return run_in_place(t);
 	}
 	judge(t, r);
 	if (way >= 0)
-		end_way(t, TAKE_FD(way));
+		(void)end_way(t, TAKE_FD(way));
 	if (t->s->kept && t->g->registry)
 		(void)registry_touch(t->g->registry, t->d->place.key, clock_unix_ms(), &ignored);
 	return 0;

@@ -184,6 +184,7 @@ struct session *session_close(struct session *s)
 			memcpy(&p, &s->env.v[i].p, sizeof(p));
 			explicit_bzero(p, s->env.v[i].n);
 		}
+	session_tools_done(s);
 	arena_done(&s->arena);
 	free(s->call_memory);
 	free(s);
@@ -285,18 +286,29 @@ static bool still_there(struct session *s)
 	return r == -EAGAIN;
 }
 
-static int own_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
-		       struct err *e)
+/* While its walls are built there is time to begin its note. */
+static int new_sandbox(struct session *s, struct build *b, struct own_begun *note, struct err *e)
 {
-	int warden, r = 0;
+	int warden, r = engine_warden(s->engine, &warden, e);
+
+	b->clerk_fd = s->engine->clerk_fd;
+	if (r >= 0)
+		r = build_begin(b, warden, &s->box, e);
+	if (r < 0)
+		return r;
+	if (s->own)
+		own_begin(s->engine, s->box, note);
+	return build_stands(b, s->box, e);
+}
+
+static int own_sandbox(struct session *s, const struct decision *d, struct build *b, struct arena *a,
+		       struct own_begun *note, struct err *e)
+{
+	int r = 0;
 
 	if (!spare_take(s, d, b) &&
-	    (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box))) {
-		r = engine_warden(s->engine, &warden, e);
-		b->clerk_fd = s->engine->clerk_fd;
-		if (r >= 0)
-			r = build_own(b, warden, &s->box, e);
-	}
+	    (b->private_dir[0] || !pool_take(&s->engine->pool, &b->digest, &s->box, note)))
+		r = new_sandbox(s, b, note, e);
 	if (r >= 0)
 		r = setup_run(s, d, s->box, a, e);
 	if (r < 0)
@@ -340,6 +352,7 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 	_cleanup_buf_ struct buf want = { 0 };
 	const struct build_input in = session_build_input(s, d);
 	_cleanup_sandbox_ struct sandbox early = SANDBOX_NONE;
+	_cleanup_(own_drop) struct own_begun note = OWN_NOT_BEGUN;
 	struct diags diags = { .arena = a };
 	char room[2048];
 	struct build *b;
@@ -375,11 +388,12 @@ int session_sandbox(struct session *s, const struct decision *d, struct arena *a
 			r = build_make(&in, a, &diags, b, e);
 		b->early = &early;
 		if (r >= 0)
-			r = s->own || in.passing ? own_sandbox(s, d, b, a, e) : kept_sandbox(s, d, b, a, e);
+			r = s->own || in.passing ? own_sandbox(s, d, b, a, &note, e)
+						 : kept_sandbox(s, d, b, a, e);
 		s->digest = b->digest;
 		s->kept = r >= 0 && !s->own && !in.passing;
 		if (r >= 0 && s->own)
-			own_note(s, d);
+			own_note(s, d, &note);
 		else if (r >= 0 && in.passing)
 			r = job_register(s, d, e);
 	}
@@ -432,10 +446,13 @@ int session_pool_fill(struct session *s, struct err *e)
 		r = engine_warden(s->engine, &warden, e);
 	while (r >= 0 && !b->digest.covers && pool->n < pool->size) {
 		struct box *box = NULL;
+		struct own_begun note;
 
 		r = build_own(b, warden, &box, e);
-		if (r >= 0 && !pool_put(pool, &b->digest, box))
-			(void)box_close(box);
+		if (r < 0)
+			break;
+		own_begin(s->engine, box, &note);
+		(void)pool_put(pool, &b->digest, box, &note); /* there is room */
 	}
 	return r < 0 ? r : (int)pool_count(pool, &b->digest);
 }

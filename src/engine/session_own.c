@@ -20,19 +20,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTE_NAME_MAX 104
 #define LOCK_TRIES 8
 #define NOTES_MAX 100000u
 
-static void lock_name(struct str run, char out[static NOTE_NAME_MAX])
+static void lock_name(struct str run, char out[static OWN_NAME_MAX])
 {
-	(void)snprintf(out, NOTE_NAME_MAX, ".%.*s", (int)run.n, run.p);
+	(void)snprintf(out, OWN_NAME_MAX, ".%.*s", (int)run.n, run.p);
 }
 
 /* Who looks may take a lock that is not locked yet for a forgotten one: it counts only with its name. */
 static int take_lock(struct engine *g)
 {
-	char name[NOTE_NAME_MAX];
+	char name[OWN_NAME_MAX];
 	struct stat st, named;
 
 	lock_name(str_z(g->run_id), name);
@@ -50,7 +49,7 @@ static int take_lock(struct engine *g)
 
 void own_done(struct engine *g)
 {
-	char name[NOTE_NAME_MAX];
+	char name[OWN_NAME_MAX];
 
 	lock_name(str_z(g->run_id), name);
 	if (g->own_lock >= 0 && g->self.pid == (uint64_t)getpid())
@@ -71,50 +70,76 @@ static int open_dir(struct engine *g, struct err *e)
 	return g->own_dir < 0 ? -1 : 0;
 }
 
-static void note_name(const struct engine *g, uint64_t count, char out[static NOTE_NAME_MAX])
+static void note_name(const struct engine *g, uint64_t count, char out[static OWN_NAME_MAX])
 {
-	(void)snprintf(out, NOTE_NAME_MAX, "%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%s", g->self.pid,
+	(void)snprintf(out, OWN_NAME_MAX, "%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%s", g->self.pid,
 		       g->self.start, count, g->run_id);
 }
 
-static int write_note(const struct engine *g, const char *name, const struct reg_entry *entry, struct err *e)
+void own_drop(struct own_begun *b)
 {
-	_cleanup_buf_ struct buf text = { 0 };
-	_cleanup_close_ int fd = FD_NONE;
-	int r = registry_info_text(entry, &text, e);
-
-	if (r < 0)
-		return r;
-	fd = openat(g->own_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : private_mode(fd, 0600);
-	if (r >= 0)
-		r = fd_write_all(fd, buf_str(&text));
-	if (fd >= 0 && r < 0)
-		(void)unlinkat(g->own_dir, name, 0);
-	return r < 0 ? err_sys(e, -r, "write 'own/%s'", name) : 0;
+	if (b->fd >= 0 && b->by == getpid())
+		(void)unlinkat(b->dir, b->name, 0);
+	(void)fd_close(b->fd);
+	*b = OWN_NOT_BEGUN;
 }
 
-void own_note(struct session *s, const struct decision *d)
+/* What takes time, before anybody waits for it: the name in the directory, and what /proc says of the warden. */
+void own_begin(struct engine *g, const struct box *box, struct own_begun *ret)
 {
-	struct engine *g = s->engine;
-	char name[NOTE_NAME_MAX], key[NOTE_NAME_MAX];
-	struct reg_entry entry = session_entry(s, d);
+	_cleanup_(own_drop) struct own_begun b = OWN_NOT_BEGUN;
 	struct err ignored = { 0 };
 
+	*ret = OWN_NOT_BEGUN;
 	if (open_dir(g, &ignored) < 0 || take_lock(g) < 0 ||
-	    reg_proc_beside(native_pid(s->box), &g->self, &entry.supervisor, &ignored) < 0)
+	    reg_proc_beside(native_pid(box), &g->self, &b.warden, &ignored) < 0)
 		return;
+	b.dir = g->own_dir;
+	b.by = getpid();
+	b.count = g->own_count + 1;
+	note_name(g, b.count, b.name);
+	b.fd = openat(b.dir, b.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (b.fd < 0 || private_mode(b.fd, 0600) < 0)
+		return;
+	g->own_count++;
+	*ret = b;
+	b = OWN_NOT_BEGUN;
+}
+
+static int write_note(int fd, const struct reg_entry *entry, struct err *e)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+	int r = registry_info_text(entry, &text, e);
+
+	if (r >= 0)
+		r = fd_write_all(fd, buf_str(&text));
+	return r;
+}
+
+void own_note(struct session *s, const struct decision *d, struct own_begun *b)
+{
+	struct reg_entry entry = session_entry(s, d);
+	struct err ignored = { 0 };
+	char key[OWN_NAME_MAX];
+
+	if (b->fd < 0)
+		own_begin(s->engine, s->box, b);
+	if (b->fd < 0)
+		return;
+	entry.supervisor = b->warden;
 	(void)snprintf(key, sizeof(key), "own:%" PRIu64 "-%" PRIu64, entry.supervisor.pid,
 		       entry.supervisor.start);
 	entry.key = str_z(key);
-	note_name(g, g->own_count + 1, name);
-	if (write_note(g, name, &entry, &ignored) >= 0)
-		s->own_note = ++g->own_count;
+	if (write_note(b->fd, &entry, &ignored) < 0)
+		return; /* it is dropped */
+	s->own_note = b->count;
+	(void)fd_close(b->fd);
+	*b = OWN_NOT_BEGUN;
 }
 
 void own_forget(struct session *s)
 {
-	char name[NOTE_NAME_MAX];
+	char name[OWN_NAME_MAX];
 
 	if (!s->own_note)
 		return;
@@ -145,7 +170,7 @@ static bool owner_of(const struct engine *g, const char *name, struct reg_proc *
 /* Nobody holds its lock, or there is none any more: wherever it ran, it has gone. */
 static bool is_left(const struct engine *g, struct str run)
 {
-	char name[NOTE_NAME_MAX];
+	char name[OWN_NAME_MAX];
 	_cleanup_close_ int fd = FD_NONE;
 
 	lock_name(run, name);

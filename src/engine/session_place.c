@@ -83,6 +83,23 @@ bool session_elsewhere(const struct session *s, struct buf *out)
 	return true;
 }
 
+/* OpenClaw's default: whoever has brought its file here finds none of the files that they stand among. Who has asked for it in this call knows. */
+bool session_apart(const struct session *s, const struct decision *d, struct buf *out)
+{
+	const struct origin *o = &d->eff.origin[OPT_WS_ACCESS];
+
+	if (d->place.place <= PLACE_HOST || s->who.via != VIA_CLI || d->eff.ws_access != ACCESS_NONE ||
+	    str_eq(d->workspace, d->agent_workspace) ||
+	    (o->kind == ORIGIN_FLAG && str_eq(o->name, STR("--workspace-access"))))
+		return false;
+	buf_puts(out, "works in a private directory of the session, and not on '");
+	buf_put(out, d->agent_workspace);
+	buf_puts(out, "' (mounts.workspace.access is none, ");
+	origin_put(out, o);
+	buf_puts(out, "); --workspace-access overlay shows that, and leaves it as it is");
+	return true;
+}
+
 /* ---- tier-1 workspaces ---- */
 
 /* Made with what is missing above it, to be passed through: the sandbox of root is another user. */

@@ -112,7 +112,7 @@ const struct http_head *http_client_head(const struct http_client *c)
 	return &c->head;
 }
 
-static bool is_idle(const struct http_client *c)
+bool http_client_is_idle(const struct http_client *c)
 {
 	return c->phase == IDLE && !c->dead && !c->eof;
 }
@@ -122,7 +122,7 @@ bool http_client_is_ready(const struct http_client *c)
 	char byte;
 
 	/* Nothing may have come on it: neither an end, nor an answer that nobody has asked for. */
-	return is_idle(c) && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	return http_client_is_idle(c) && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
 	       (errno == EAGAIN || errno == ENOTCONN);
 }
 
@@ -257,7 +257,7 @@ static int write_request(struct http_client *c, const struct http_client_request
 {
 	struct http_writer w;
 
-	if (!is_idle(c))
+	if (!http_client_is_idle(c))
 		return err_set(e, ERR_UNAVAIL, "the connection is in use, or has ended");
 	c->method = http_method_find(r->method);
 	if (c->method == HTTP_CONNECT)

@@ -77,6 +77,8 @@ const struct http_head *http_client_head(const struct http_client *c);
 /* Stops reading the body, and goes on. */
 void http_client_pause(struct http_client *c, bool paused);
 
+/* No request is under way, and none of them has shown that the server is gone. */
+bool http_client_is_idle(const struct http_client *c);
 /*
  * The next request may be sent; looks at the socket, whether the server has ended it. It may still do so at any time: then that request
  * fails.

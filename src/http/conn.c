@@ -189,14 +189,25 @@ static void arm(struct http_exchange *c)
 		conn_fail(c); /* a wait without an end is none of ours */
 }
 
+static uint32_t wants_events(const struct http_exchange *c)
+{
+	return (wants_input(c) ? waits_for(c, false) : 0u) |
+	       (answer_waiting(c) > 0 ? waits_for(c, true) : 0u) |
+	       (c->phase == CONN_EXCHANGE && !c->half ? EPOLLRDHUP
+						      : 0u); /* elsewhere there is nobody to tell */
+}
+
+/*
+ * Each request ends with nothing being read until its answer is there, and in most of these times nothing comes. So what comes from the client stays asked for,
+ * and only if it does come while nobody wants it (c->unwanted), epoll is told exactly what is.
+ */
 static void watch(struct http_exchange *c)
 {
-	uint32_t events =
-		(wants_input(c) ? waits_for(c, false) : 0u) |
-		(answer_waiting(c) > 0 ? waits_for(c, true) : 0u) |
-		(c->phase == CONN_EXCHANGE && !c->half ? EPOLLRDHUP
-						       : 0u); /* elsewhere there is nobody to tell */
+	uint32_t events = wants_events(c);
 
+	if (!c->unwanted)
+		events |= c->events & (EPOLLIN | EPOLLRDHUP);
+	c->unwanted = false;
 	if (events == c->events)
 		return;
 	c->events = events;
@@ -495,13 +506,18 @@ static void read_more(struct http_exchange *c)
 static void on_event(struct loop *l, void *ctx, uint32_t events)
 {
 	struct http_exchange *c = ctx;
+	uint32_t wanted = wants_events(c) | EPOLLERR | EPOLLHUP;
 
 	(void)l;
 	conn_enter(c);
+	c->unwanted = events & ~wanted;
+	events &= wanted;
 	c->in_event = true;
-	if (both_have_ended(c, events))
+	if (both_have_ended(c, events)) {
 		(void)loop_del(c->server->loop, c->source);
-	else if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
+		c->events = 0; /* nothing is asked for any more */
+		c->unwanted = false;
+	} else if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
 		conn_fail(c);
 	else if (c->phase == CONN_LINGER)
 		read_lingering(c);

@@ -45,6 +45,7 @@ struct http_exchange {
 	void *state; /* of it */
 	struct loop_id source, timer;
 	uint32_t events; /* what epoll was asked for */
+	bool unwanted;   /* and has told of, though nobody wanted it any more */
 	unsigned depth;  /* of calls that may end it */
 	enum conn_phase phase;
 	bool dead, is_idle, eof;

@@ -44,6 +44,7 @@ int call_begin(struct keeper *k, const struct box_call *bc, struct call *as, str
 	while (r == -EAGAIN && call_patient(k, &tries));
 	if (r < 0)
 		return r;
+	k->stat.round = 0;
 	slot = find(k, 0); /* others may have ended meanwhile, none has begun */
 	*slot = *as;
 	k->n_calls++;
@@ -139,6 +140,7 @@ static void tell(struct keeper *k, struct box_event *ev)
 		k->n_calls--;
 		if (was.client)
 			was.client->n_calls--;
+		k->stat.round = 0;
 		keeper_active(k);
 	}
 	if (was.client)

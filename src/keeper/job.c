@@ -71,7 +71,10 @@ void job_free(struct job *j)
 	struct err e;
 
 	unlink_job(j);
-	(void)err_set(&e, ERR_NOTFOUND, "process '%s' was removed", j->info.id);
+	if (k->gone)
+		(void)box_lost(&e);
+	else
+		(void)err_set(&e, ERR_NOTFOUND, "process '%s' was removed", j->info.id);
 	for (struct client *c = k->clients; c; c = c->next)
 		if (c->waiting.job == j) {
 			client_refuse(c, c->waiting.op, c->waiting.id, &e);

@@ -163,6 +163,17 @@ void logs_done(struct keeper *k);
 
 /* ---- the whole (main.c) ---- */
 
+/*
+ * What the box was asked about itself, and answered or not. To ask takes two changes of processes, and where hundreds come at once to a busy machine
+ * each would wait for all before it: those of one round of the loop share an answer, unless a call has begun or ended since.
+ */
+struct stat_seen {
+	uint64_t round; /* 0 = none */
+	int r;
+	struct box_stat stat;
+	struct err err;
+};
+
 struct keeper {
 	struct loop *loop;
 	struct box *box;
@@ -181,6 +192,7 @@ struct keeper {
 	struct job *jobs, **jobs_end;
 	uint32_t n_live, n_ended, last_job;
 	struct following following;
+	struct stat_seen stat;
 	bool gone;
 };
 

@@ -105,14 +105,26 @@ static void take_signal(struct asking *a)
 
 /* ---- the whole ---- */
 
+static const struct stat_seen *see_stat(struct keeper *k)
+{
+	struct stat_seen *s = &k->stat;
+	uint64_t round = loop_rounds(k->loop);
+
+	if (s->round != round) {
+		*s = (struct stat_seen){ .round = round };
+		s->r = k->box->ops->stat(k->box, &s->stat, &s->err);
+	}
+	return s;
+}
+
 static void take_stat(struct asking *a)
 {
-	struct keeper_stat w = { 0 };
-	struct box_stat st;
-	struct err e = { 0 };
+	const struct stat_seen *seen = see_stat(a->k);
+	const struct box_stat st = seen->stat;
+	struct keeper_stat w;
 
-	if (a->k->box->ops->stat(a->k->box, &st, &e) < 0) {
-		refuse(a, &e);
+	if (seen->r < 0) {
+		refuse(a, &seen->err);
 		return;
 	}
 	w = (struct keeper_stat){ .calls = st.calls,

@@ -181,6 +181,7 @@ struct decision {
 
 	struct {
 		enum trust trust;
+		enum trust ruled; /* what the rules say, before a flag */
 		enum when when;
 		enum enforce enforce;
 		bool sandboxed;

@@ -63,7 +63,8 @@ struct profile {
 	size_t n_mounts;
 	const struct source *masks; /* sockets of the host, by their path inside: covered */
 	size_t n_masks;
-	bool masking;            /* some directory of the host is seen as it is */
+	bool masking; /* some directory of the host is seen as it is */
+	bool later; /* all of it lies on the file system of the root directory: that is in use whatever we do */
 	bool private_stays;      /* what is below is a session's: it outlives the sandbox */
 	struct str private_dir;  /* of this run alone, made by the warden: the overlays' upper and work */
 	const struct str *files; /* pairs: path, content */

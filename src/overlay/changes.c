@@ -50,6 +50,14 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
+static void count(struct changes *c, const struct stat *st)
+{
+	uint64_t bytes = (uint64_t)st->st_blocks * 512;
+
+	c->files++;
+	c->bytes += S_ISDIR(st->st_mode) || st->st_nlink < 2 ? bytes : bytes / st->st_nlink;
+}
+
 /* The payload decides what lies here: what cannot be read must not hide the rest. */
 static int skip(struct walk *w)
 {
@@ -76,6 +84,7 @@ static int walk_entry(struct walk *w, int upper, int lower, struct str at, const
 
 	if (fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : skip(w);
+	count(w->out, &st);
 	if (is_whiteout(&st))
 		return note(w, CHANGE_REMOVED, path, false);
 	existed = lower >= 0 && fstatat(lower, name, &old, AT_SYMLINK_NOFOLLOW) == 0;

@@ -26,6 +26,8 @@ struct changes {
 	struct change *v;
 	size_t n, cap;
 	size_t total;
+	/* That all of it takes on the disk; each name of a file that has several takes its share. */
+	uint64_t bytes, files;
 	bool incomplete; /* something could not be read or lies too deep: there is more */
 };
 

@@ -69,7 +69,7 @@ static enum verdict by_mode(const struct ctx *x)
 }
 
 /* Approvals are about the host: inside a sandbox tools.exec.mode says only "deny", and that was asked before. */
-static void settle_verdict(struct ctx *x)
+void settle_verdict(struct ctx *x)
 {
 	struct decision *d = x->d;
 	const struct origin *o = &d->eff.origin[OPT_EXEC_MODE];
@@ -94,15 +94,32 @@ static void settle_verdict(struct ctx *x)
 	d->message = v == VERDICT_ASK ? STR("needs approval") : STR("allowed");
 }
 
+static void begin(struct ctx *x)
+{
+	memset(x->d, 0, sizeof(*x->d));
+	x->d->eff = x->c->base;
+	x->d->request_id = x->r->request_id;
+}
+
+enum code decide_who(const struct config *c, const struct request *r, struct arena *a, struct decision *ret)
+{
+	struct ctx x = { .c = c, .r = r, .a = a, .d = ret };
+	bool known;
+
+	begin(&x);
+	known = stage_identity(&x);
+	if (a->failed)
+		return CODE_UNDECIDED;
+	return known ? CODE_OK : ret->code;
+}
+
 int decide(const struct config *c, const struct request *r, struct arena *a, struct decision *ret,
 	   struct err *e)
 {
 	struct ctx x = { .c = c, .r = r, .a = a, .d = ret };
 	bool goes_on = true;
 
-	memset(ret, 0, sizeof(*ret));
-	ret->eff = c->base;
-	ret->request_id = r->request_id;
+	begin(&x);
 	for (size_t i = 0; goes_on && i < sizeof(pipeline) / sizeof(pipeline[0]); i++)
 		goes_on = pipeline[i].run(&x);
 	if (goes_on)

@@ -100,6 +100,11 @@ static bool check_remote(struct ctx *x)
 	return check_pair(x);
 }
 
+bool identity_caller(struct ctx *x)
+{
+	return check_auth(x) && (is_local(x->r->via) || check_remote(x));
+}
+
 /* What a session key is made of, whoever says it. */
 static bool check_scope(struct ctx *x)
 {
@@ -378,10 +383,8 @@ bool stage_identity(struct ctx *x)
 	x->d->who.user_id = x->r->user_id;
 	x->d->who.session_id = x->r->session_id;
 	note_ignored(x);
-	if (!check_auth(x) || (!is_local(x->r->via) && !check_remote(x)))
-		return false;
-	if (!check_scope(x) || !check_shape(x, &key, shape) || !pick_agent(x, &key, shape) ||
-	    !settle_key(x, &key, shape))
+	if (!identity_caller(x) || !check_scope(x) || !check_shape(x, &key, shape) ||
+	    !pick_agent(x, &key, shape) || !settle_key(x, &key, shape))
 		return false;
 	settle_main(x, &key, shape);
 	settle_rest(x);

@@ -30,7 +30,7 @@ static bool may_ask(const struct ctx *x)
 	return x->r->has_timeout && (!is_tier1(x) || x->d->tool.needs & CAP_BIT(CAP_PROC_EXEC));
 }
 
-static void fill_timeout(struct ctx *x)
+void fill_timeout(struct ctx *x)
 {
 	const struct settings *s = &x->d->eff;
 	uint64_t max = timeout_max(x), asked = s->timeout_s, given;

@@ -17,11 +17,11 @@ static struct str per_key(struct lint *l, const struct tool_setting *t)
 static void check_require(struct lint *l, const struct tool_setting *t)
 {
 	if (t->enforce != ENFORCE_REQUIRE || !(l->c->formats & 1u << FORMAT_OPENCLAW_NET) ||
-	    l->c->base.osb_provider != PROVIDER_NONE)
+	    l->c->base.osb_provider != PROVIDER_NONE || l->c->base.when == WHEN_ALL)
 		return;
 	diag_add(l->d, SEVERITY_WARN, "require_without_provider", &t->origin, per_key(l, t),
 		 "Require contradicts provider None: with OpenClaw.NET's file alone the tool runs locally");
-	diag_fix(l->d, "backend.opensandbox.provider: \"OpenSandbox\", or remove Require");
+	diag_fix(l->d, "mode.when: \"all\", for the native sandbox on this host, or remove Require");
 }
 
 static void check_prefer(struct lint *l, const struct tool_setting *t)
@@ -70,7 +70,9 @@ static void check_provider(struct lint *l)
 	if (!l->f->opensandbox_built) {
 		diag_add(l->d, SEVERITY_ERROR, "backend_not_built", &s->origin[OPT_OSB_PROVIDER],
 			 STR("backend.opensandbox.provider"), "OpenSandbox is not part of this build");
-		diag_fix(l->d, "meson configure -Dopensandbox=true, or provider: \"None\"");
+		diag_fix(
+			l->d,
+			"provider: \"None\" with mode.when: \"all\", for the native sandbox on this host; no build of this version has the client (-Dopensandbox=true)");
 	}
 	if (str_trim(s->osb_endpoint).n == 0) {
 		diag_add(l->d, SEVERITY_WARN, "endpoint_missing", &s->origin[OPT_OSB_PROVIDER],

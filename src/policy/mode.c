@@ -32,7 +32,7 @@ static struct str trust_word(enum trust t)
 static void set_trust(struct ctx *x, enum trust t, struct str pattern, const struct origin *o,
 		      const char *text)
 {
-	x->d->mode.trust = t;
+	x->d->mode.trust = x->d->mode.ruled = t;
 	x->d->mode.pattern = pattern;
 	why(x, STAGE_MODE, "trust", trust_word(t), o, "%s%s%.*s", text, pattern.n ? " " : "",
 	    (int)(pattern.n < 200 ? pattern.n : 200), pattern.p);

@@ -109,8 +109,8 @@ static bool tier1_dir(struct ctx *x, struct str *ret)
 		return deny(x, here, CODE_WORKSPACE_ESCAPE, NULL,
 			    "agent, channel or chat id could leave the workspace root");
 	if (chat.n)
-		leaf = arena_printf(x->a, STR_FMT "%sgroup_" STR_FMT, STR_ARG(other ? channel : STR("")),
-				    other ? "." : "", STR_ARG(chat));
+		leaf = arena_printf(x->a, STR_FMT "%sgroup_" STR_FMT, STR_ALL(other ? channel : STR("")),
+				    other ? "." : "", STR_ALL(chat));
 	*ret = path_join(x->a, path_join(x->a, workspace_root(x), agent), leaf);
 	return true;
 }

@@ -26,7 +26,7 @@ static struct str ssh_workdir(struct ctx *x)
 	struct str id = x->d->place.scope == SCOPE_SHARED ? STR("shared-8198076c")
 							  : scope_slug(x->a, x->d->place.key);
 	struct str dir = path_join(x->a, workspace_ssh_root(x),
-				   arena_printf(x->a, "openclaw-ssh-" STR_FMT, STR_ARG(id)));
+				   arena_printf(x->a, "openclaw-ssh-" STR_FMT, STR_ALL(id)));
 
 	return path_normalise(x->a, path_join(x->a, dir, STR("workspace")));
 }

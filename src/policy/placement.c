@@ -108,11 +108,13 @@ static bool check_built(struct ctx *x)
 
 	if (s->osb_provider != PROVIDER_OPENSANDBOX || x->r->facts.opensandbox_built)
 		return true;
-	fix_it(x, STR("meson configure -Dopensandbox=true"));
-	fix_it(x, STR("backend.opensandbox.provider=None"));
+	/* None alone would run OpenClaw.NET's tools on the host. */
+	fix_it(x,
+	       STR("backend.opensandbox.provider=None with mode.when=all: the native sandbox, on this host"));
+	fix_it(x, STR("no build of this version has the client: -Dopensandbox=true is for a later one"));
 	return deny(
 		x, here, CODE_BACKEND_NOT_BUILT, &s->origin[OPT_OSB_PROVIDER],
-		"provider is OpenSandbox, but this creel was built without it (meson option -Dopensandbox=true)");
+		"provider is OpenSandbox, but this creel was built without it (meson option -Dopensandbox=true, which this version does not have yet)");
 }
 
 static bool is_unconfined(struct str profile)

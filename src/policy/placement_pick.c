@@ -89,7 +89,7 @@ static enum enforce s4_enforce(const struct ctx *x, const struct demand *d)
 static void tell_switched_off(struct ctx *x, const struct demand *d)
 {
 	if (d->lone_s4 && d->per && d->per->has_enforce && d->per->enforce == ENFORCE_REQUIRE &&
-	    x->d->eff.osb_provider == PROVIDER_NONE && is_s4_tool(x))
+	    x->d->eff.osb_provider == PROVIDER_NONE && is_s4_tool(x) && !x->d->mode.sandboxed)
 		warn(x, "require_without_provider", &d->per->origin, d->per->tool,
 		     "Require has no effect while the provider is None: the tool runs locally");
 }

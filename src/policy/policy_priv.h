@@ -43,6 +43,20 @@ bool stage_mounts(struct ctx *x);    /* mounts.c, bind.c */
 bool stage_env(struct ctx *x);       /* env.c */
 bool stage_limits(struct ctx *x);    /* limits.c */
 
+/* remedy.c: what to change where the trust lacks one of these capabilities; and where the rule's lists take the tool away, by this entry of deny or by none. */
+void remedy_trust(struct ctx *x, unsigned needs);
+void remedy_rule(struct ctx *x, struct str entry);
+
+/* identity.c: the credential is one, and who shows a token may speak for this agent and chat; fills who.token. For standing.c, too. */
+bool identity_caller(struct ctx *x);
+/*
+ * What of the stages looks at the arguments of a call, for standing.c. tool_arguments() is about a tool that passed without any: false when
+ * they are refused, or count for more than the command itself.
+ */
+bool tool_arguments(struct ctx *x); /* toolpolicy.c */
+void fill_timeout(struct ctx *x);   /* limits.c */
+void settle_verdict(struct ctx *x); /* decide.c: last, and only when nothing refused */
+
 /* settings.c: dst (a copy of the base) with the agent's overrides; `shared` drops F_CONTAINER ones. F_ADD adds. */
 void settings_override(struct arena *a, struct settings *dst, const struct settings *over, bool shared);
 

@@ -252,6 +252,7 @@ static bool check_rule(struct ctx *x)
 	why(x, here, "rule", rule->match, &rule->origin,
 	    entry.n ? "deny takes the tool away: " STR_FMT : "allow does not name the tool%.*s",
 	    STR_ARG(entry));
+	remedy_rule(x, entry);
 	return deny_action(x, x->d->tool.asked, &rule->origin);
 }
 
@@ -273,6 +274,7 @@ static bool check_caps(struct ctx *x, enum git_use use)
 
 	if (missing) {
 		why(x, here, "capability", str_z(first_missing(missing)), o, "the session does not have it");
+		remedy_trust(x, x->d->tool.needs | (use == GIT_NONE ? 0 : CAP_BIT(CAP_VCS)));
 		return deny_action(x, x->d->tool.asked, o);
 	}
 	if (use == GIT_NONE)
@@ -281,6 +283,7 @@ static bool check_caps(struct ctx *x, enum git_use use)
 	if (!(x->d->mode.caps & CAP_BIT(CAP_VCS))) {
 		why(x, here, "capability", STR("vcs"), o,
 		    "the command runs git (found by looking at it: advice, not a wall)");
+		remedy_trust(x, x->d->tool.needs);
 		return deny_action(x, STR("git"), o);
 	}
 	return true;
@@ -294,6 +297,7 @@ static bool check_push(struct ctx *x, enum git_use use)
 		return true;
 	why(x, here, "git_push", STR("denied"), &rule->origin,
 	    "found by looking at the command: advice, not a wall; the wall is no network and no credentials");
+	remedy_rule(x, STR("git_push"));
 	return deny_action(x, STR("git_push"), &rule->origin);
 }
 
@@ -305,6 +309,24 @@ static bool check_exec_mode(struct ctx *x)
 		return true;
 	fix_it(x, STR("tools.exec.mode"));
 	return deny(x, here, CODE_EXEC_MODE_DENIED, &s->origin[OPT_EXEC_MODE], "tools.exec.mode is deny");
+}
+
+/* The command itself: which program, with which words. */
+static bool check_command(struct ctx *x)
+{
+	return !(x->d->tool.needs & CAP_BIT(CAP_PROC_EXEC)) || x->d->tool.gateway_side || command_allowed(x);
+}
+
+bool tool_arguments(struct ctx *x)
+{
+	x->d->tool.asked = str_trim(x->r->tool);
+	x->d->tool.path = x->r->path;
+	settle_command(x);
+	/* git counts as a tool of its own for the layers, and needs a capability. */
+	if (has_command(x->d->tool.name) &&
+	    (str_eq(x->d->tool.name, STR("git")) || git_use(x->d->tool.argv) != GIT_NONE))
+		return false;
+	return check_command(x);
 }
 
 static void record(struct ctx *x)
@@ -335,7 +357,7 @@ bool stage_tool(struct ctx *x)
 	if (!check_layers(x, layers, n, use) || !check_workspace(x) || !check_rule(x) ||
 	    !check_caps(x, use) || !check_push(x, use) || !check_git_tool(x, use) || !check_exec_mode(x))
 		return false;
-	if (x->d->tool.needs & CAP_BIT(CAP_PROC_EXEC) && !x->d->tool.gateway_side && !command_allowed(x))
+	if (!check_command(x))
 		return false;
 	why(x, here, "allowed", x->d->tool.name, &builtin, "%s",
 	    x->d->tool.gateway_side ? "the gateway's own: only policy applies" : "nothing takes it away");

@@ -78,8 +78,15 @@ static struct str default_dir(struct ctx *x)
 
 	if (!is_workspace_owner(x))
 		return path_join(x->a, state,
-				 arena_printf(x->a, "workspace-" STR_FMT, STR_ARG(x->d->who.agent)));
+				 arena_printf(x->a, "workspace-" STR_FMT, STR_ALL(x->d->who.agent)));
 	return dirs->workspace.n ? dirs->workspace : path_join(x->a, state, STR("workspace"));
+}
+
+/* What is written in a file is trimmed; the directory that somebody stands in is called what it is. */
+static struct str expand(struct ctx *x, struct str path)
+{
+	return str_eq(path, x->r->facts.cwd) ? path_normalise(x->a, path)
+					     : path_expand(x->a, &x->r->facts, path);
 }
 
 static struct str openclaw_dir(struct ctx *x, struct str configured)
@@ -89,9 +96,9 @@ static struct str openclaw_dir(struct ctx *x, struct str configured)
 	struct str base = x->c->base.ws_path;
 
 	if (own)
-		return path_expand(x->a, &x->r->facts, configured);
+		return expand(x, configured);
 	if (str_trim(base).n) {
-		base = path_expand(x->a, &x->r->facts, base);
+		base = expand(x, base);
 		return is_workspace_owner(x) ? base : path_join(x->a, base, x->d->who.agent);
 	}
 	return default_dir(x);
@@ -103,7 +110,7 @@ struct str workspace_agent_dir(struct ctx *x)
 
 	if (has_openclaw_layout(x))
 		return openclaw_dir(x, configured);
-	return path_expand(x->a, &x->r->facts, str_trim(configured).n ? configured : STR("."));
+	return expand(x, str_trim(configured).n ? configured : STR("."));
 }
 
 /* S2 keeps its workspaces beside OpenClaw's sandboxes; both defaults follow the state directory. */
@@ -221,8 +228,8 @@ struct str scope_key(struct ctx *x, enum scope scope)
 	if (scope == SCOPE_SHARED)
 		return STR("shared");
 	if (scope == SCOPE_AGENT)
-		return with_workspace(x, arena_printf(x->a, "agent:" STR_FMT, STR_ARG(agent)));
+		return with_workspace(x, arena_printf(x->a, "agent:" STR_FMT, STR_ALL(agent)));
 	if (x->d->eff.compat == COMPAT_OPENCLAW_2026_9 && str_eq(session, STR("global")))
-		session = arena_printf(x->a, "agent:" STR_FMT ":main", STR_ARG(agent));
+		session = arena_printf(x->a, "agent:" STR_FMT ":main", STR_ALL(agent));
 	return with_workspace(x, session);
 }

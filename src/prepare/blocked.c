@@ -58,28 +58,117 @@ static bool chain_has(const struct chain *c, const struct source *s)
 	return false;
 }
 
+struct known_path {
+	struct known_path *next;
+	struct str path;
+	struct source source;
+	bool there;
+};
+
+static bool find_path(struct source_rules *r, struct str path, struct source *ret);
+
+/* Absolute, and every name in it a name: no "//", "." or "..", and no slash at the end. */
+static bool is_plain(struct str path)
+{
+	struct str rest = path, name;
+
+	if (path.n < 2 || path.p[0] != '/' || memchr(path.p, '\0', path.n))
+		return false;
+	for (rest = str_from(path, 1); rest.n; rest = str_from(rest, name.n + 1)) {
+		const char *slash = memchr(rest.p, '/', rest.n);
+
+		name = (struct str){ .p = rest.p, .n = slash ? (size_t)(slash - rest.p) : rest.n };
+		if (name.n == 0 || str_eq(name, STR(".")) || str_eq(name, STR("..")))
+			return false;
+	}
+	return path.p[path.n - 1] != '/';
+}
+
+/*
+ * Where nothing on the way is a link, a path leads to itself: that is seen with one question for each name, of which most were asked before, instead of four
+ * for the whole. Anything else is opened and asked for its name.
+ */
+static bool look_up(struct source_rules *r, const struct known_path *k, struct source *ret)
+{
+	struct err absent = { 0 };
+	struct str dir = { 0 }, name;
+	struct source above;
+	struct stat st;
+
+	if (is_plain(k->path) && str_cut_last(k->path, '/', &dir, &name)) {
+		if (dir.n && !find_path(r, dir, &above))
+			return false;
+		if (!dir.n || str_eq(above.path, dir)) {
+			if (lstat(k->path.p, &st) < 0)
+				return false;
+			if (!S_ISLNK(st.st_mode)) {
+				*ret = source_of(k->path, &st);
+				return true;
+			}
+		}
+	}
+	return source_resolve(r->arena, k->path, ret, &absent) >= 0;
+}
+
+/* The same few directories are asked about again and again. */
+static bool find_path(struct source_rules *r, struct str path, struct source *ret)
+{
+	struct known_path *k = r->known;
+
+	while (k && !str_eq(k->path, path))
+		k = k->next;
+	if (!k) {
+		k = ARENA_NEW(r->arena, struct known_path);
+		if (!k)
+			return false;
+		*k = (struct known_path){ .path = arena_str(r->arena, path) };
+		if (!k->path.p || r->arena->failed)
+			return false;
+		k->there = look_up(r, k, &k->source);
+		k->next = r->known;
+		r->known = k;
+	}
+	*ret = k->source;
+	return k->there;
+}
+
 /* Where an absolute path leads, as far as there is anything; the rest will be made there. */
-static struct str resolve_deepest(struct arena *a, struct str path, struct source *ret)
+static struct str resolve_deepest(struct source_rules *r, struct str path, struct source *ret)
 {
 	struct str head = path, name;
-	struct err absent = { 0 };
 
 	*ret = (struct source){ 0 };
-	while (source_resolve(a, head.n ? head : STR("/"), ret, &absent) < 0)
+	while (!find_path(r, head.n ? head : STR("/"), ret))
 		if (!head.n || !str_cut_last(head, '/', &head, &name))
 			return path;
-	return head.n < path.n ? path_join(a, ret->path, str_from(path, head.n + 1)) : ret->path;
+	return head.n < path.n ? path_join(r->arena, ret->path, str_from(path, head.n + 1)) : ret->path;
+}
+
+/* Whether what is asked about is this directory, or one that it lies in, under whatever name. */
+static bool is_around(struct source_rules *r, struct str dir, const struct chain *asked)
+{
+	struct str name;
+	struct source s;
+
+	while (asked->n) {
+		if (find_path(r, dir.n ? dir : STR("/"), &s) && s.dev == asked->v[0].dev &&
+		    s.ino == asked->v[0].ino)
+			return true;
+		if (!dir.n || !str_cut_last(dir, '/', &dir, &name))
+			break;
+	}
+	return false;
 }
 
 /* The directory that was asked about last, and the name that it really has: most on the list lie beside the one before. */
 struct parent {
 	struct str dir, real;
-	bool there;
+	bool there, around;
 };
 
 /* The same as resolve_deepest(), with one call for what is no link. False: nothing is there. */
-static bool find_blocked(struct arena *a, struct str path, struct parent *last, struct str *ret_real,
-			 struct source *ret)
+static bool find_blocked(struct source_rules *r, struct str path, const struct chain *asked,
+			 struct parent *last, struct str *ret_real, struct source *ret, bool *ret_around)
 {
 	struct str dir = { 0 }, name = path;
 	struct stat st;
@@ -87,14 +176,17 @@ static bool find_blocked(struct arena *a, struct str path, struct parent *last, 
 	(void)str_cut_last(path, '/', &dir, &name);
 	if (!last->real.n || !str_eq(dir, last->dir)) {
 		last->dir = dir;
-		last->real = resolve_deepest(a, dir.n ? dir : STR("/"), ret);
+		last->real = resolve_deepest(r, dir.n ? dir : STR("/"), ret);
 		last->there = str_eq(last->real, ret->path);
+		last->around = is_around(r, last->real, asked);
 	}
-	*ret_real = arena_str(a, path_join(a, last->real, name));
-	if (!last->there || a->failed || lstat(ret_real->p, &st) < 0)
+	*ret_around = last->around;
+	*ret_real = arena_str(r->arena, path_join(r->arena, last->real, name));
+	if (!last->there || r->arena->failed || lstat(ret_real->p, &st) < 0)
 		return false;
 	if (S_ISLNK(st.st_mode)) {
-		*ret_real = resolve_deepest(a, path, ret);
+		*ret_real = resolve_deepest(r, path, ret);
+		*ret_around |= is_around(r, *ret_real, asked);
 		return str_eq(*ret_real, ret->path);
 	}
 	ret->dev = device_of(&st);
@@ -116,7 +208,7 @@ static bool meets(const struct chain *chain, struct str resolved, struct str rea
 }
 
 /* Whether this path would show a file that no sandbox may see, under whatever name it has there. */
-static bool shows_blocked(const struct source_rules *r, struct str resolved, bool bind, struct str *ret_why)
+static bool shows_blocked(struct source_rules *r, struct str resolved, bool bind, struct str *ret_why)
 {
 	size_t n = 0;
 	const struct blocked_path *list = bind_blocked_paths(r->arena, r->facts, &n);
@@ -130,9 +222,10 @@ static bool shows_blocked(const struct source_rules *r, struct str resolved, boo
 	for (size_t i = 0; i < n; i++) {
 		struct source s = { 0 };
 		struct str real;
-		bool there = find_blocked(r->arena, list[i].path, &last, &real, &s);
+		bool around = true;
+		bool there = find_blocked(r, list[i].path, &chain, &last, &real, &s, &around);
 
-		if (!r->arena->failed &&
+		if (!r->arena->failed && !around &&
 		    !meets(&chain, resolved, real, there ? &s : NULL, bind || !list[i].roomy))
 			continue;
 		*ret_why = arena_printf(r->arena, "shows '%.*s' under another name", (int)list[i].path.n,
@@ -148,18 +241,18 @@ static bool is_blocked(struct arena *a, const struct facts *f, struct str resolv
 	return bind ? bind_source_blocked(a, f, resolved, ret) : workspace_blocked(a, f, resolved, ret);
 }
 
-static struct str real_name(const struct source_rules *r, struct str path)
+static struct str real_name(struct source_rules *r, struct str path)
 {
 	struct source ignored;
 
-	return path.n ? resolve_deepest(r->arena, path_expand(r->arena, r->facts, path), &ignored) : path;
+	return path.n ? resolve_deepest(r, path_expand(r->arena, r->facts, path), &ignored) : path;
 }
 
 /*
  * The same directories by the names that they really have: a home or the state directory may have been named by a link, and not all that is
  * theirs be there yet.
  */
-static bool is_blocked_by_real_name(const struct source_rules *r, struct str resolved, bool bind,
+static bool is_blocked_by_real_name(struct source_rules *r, struct str resolved, bool bind,
 				    struct bind_block *ret)
 {
 	struct facts f = *r->facts;
@@ -193,7 +286,7 @@ static const char *advice(enum source_use use, bool hosts)
 
 bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why)
 {
-	const struct source_rules *r = rules;
+	struct source_rules *r = rules;
 	const bool bind = use == SOURCE_BIND || use == SOURCE_BIND_WRITTEN;
 	struct bind_block block = { 0 };
 	bool hosts =

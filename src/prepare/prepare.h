@@ -80,9 +80,12 @@ int state_run_path(const struct state_dir *s, const char *name, char *out, size_
 
 /* ---- blocked.c: may this resolved path be seen inside? ---- */
 
+struct known_path;
 struct source_rules {
 	struct arena *arena;
 	const struct facts *facts;
+	struct known_path *
+		known; /* where names led that were asked about before; NULL at first, and for one sandbox only */
 };
 /* As struct profile_input wants it, with a struct source_rules as its ctx: policy is asked about the name, and then the files themselves are compared. */
 bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why);

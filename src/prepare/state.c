@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/private.h"
+#include "base/procfs.h"
 #include "base/root.h"
 
 #include <errno.h>
@@ -171,7 +172,7 @@ static int real_path(int fd, const char *id, char *out, size_t size, struct err 
 	ssize_t n = name_of(fd, out, size);
 
 	if (n < 0)
-		return err_sys(e, errno, "resolve the state directory");
+		return procfs_check(e) < 0 ? -1 : err_sys(e, errno, "resolve the state directory");
 	if ((size_t)n + strlen(id) + 2 > size)
 		return err_set(e, ERR_LIMIT, "the state directory's name is too long");
 	(void)snprintf(out + n, size - (size_t)n, "/%s", id);

@@ -2,6 +2,7 @@
 #include "sandbox/advice.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "base/procfs.h"
 #include "base/str.h"
 #include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
@@ -130,8 +131,17 @@ static struct advice no_profile(void)
 	};
 }
 
+static struct advice about_proc(void)
+{
+	return (struct advice){ procfs_fault(), PROCFS_FIX };
+}
+
 struct advice advice_userns(int errnum)
 {
+	const struct advice proc = about_proc();
+
+	if (proc.cause)
+		return proc;
 	if (is_apparmor(errnum))
 		return no_profile();
 	if (number_behind("/proc/sys/kernel/unprivileged_userns_clone", "") == 0)
@@ -200,7 +210,10 @@ static const struct {
 static struct advice advice_for(const struct warden_report *m)
 {
 	const struct str what = str_z(m->what);
+	const struct advice proc = about_proc();
 
+	if (proc.cause)
+		return proc;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (m->err == table[i].err && str_starts(what, str_z(table[i].what)))
 			return table[i].around ? around_us(table[i].advice.cause, table[i].advice.fix)

@@ -6,16 +6,26 @@
 #include "sandbox/filter.h"
 #include "sandbox/filter_priv.h"
 
+#include <assert.h>
 #include <string.h>
 
+#define RANGES_MAX 256u
+#define ODD_MAX 3u
+
+/* Up to the next one's `from`. Single numbers in it that are answered otherwise are asked for by themselves: one comparison instead of two. */
 struct range {
-	uint32_t from; /* up to the next range's from */
-	enum filter_action action;
+	uint16_t from;
+	uint8_t action, n_odd;
+	struct {
+		uint16_t nr;
+		uint8_t action;
+	} odd[ODD_MAX];
 };
+static_assert(NR_MAX <= UINT16_MAX && FILTER_ACTION_COUNT_ <= UINT8_MAX, "a range holds numbers and actions");
 
 struct compiler {
 	struct filter *out;
-	struct range ranges[NR_MAX];
+	struct range ranges[RANGES_MAX];
 	size_t n_ranges;
 	size_t jumps[FILTER_ACTION_COUNT_][8]; /* places that jump to an action's check */
 	size_t n_jumps[FILTER_ACTION_COUNT_];
@@ -70,27 +80,54 @@ static void emit_leaf(struct compiler *c, enum filter_action a)
 	c->jumps[a][c->n_jumps[a]++] = emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
 }
 
-/* Half of the ranges at each step: eight deep. NOLINTBEGIN(misc-no-recursion) */
-/* Instructions that emit_tree() makes of so many ranges. */
-static size_t tree_size(size_t lo, size_t hi)
+static void emit_range(struct compiler *c, const struct range *r)
 {
-	size_t mid = lo + (hi - lo) / 2, left;
+	for (size_t i = 0; i < r->n_odd; i++) {
+		(void)emit(c, BPF_JMP | BPF_JEQ | BPF_K, r->odd[i].nr, 0, 1);
+		emit_leaf(c, r->odd[i].action);
+	}
+	emit_leaf(c, r->action);
+}
 
-	if (hi - lo <= 1)
-		return hi - lo;
-	left = tree_size(lo, mid);
-	return (left > UINT8_MAX ? 2 : 1) + left + tree_size(mid, hi);
+/*
+ * The first range of the right half: both hold about as many numbers, because the kernel tries the program for each number that it has when
+ * the filter is put on. Of the last range it has hardly any.
+ */
+static size_t middle(const struct compiler *c, size_t lo, size_t hi)
+{
+	uint32_t first = c->ranges[lo].from;
+	uint32_t last = hi == c->n_ranges ? c->ranges[hi - 1].from : c->ranges[hi].from;
+	size_t mid = lo + 1;
+
+	while (mid + 1 < hi && c->ranges[mid].from - first < last - c->ranges[mid].from)
+		mid++;
+	return mid;
+}
+
+/* About half at each step. NOLINTBEGIN(misc-no-recursion) */
+/* Instructions that emit_tree() makes of these ranges. */
+static size_t tree_size(const struct compiler *c, size_t lo, size_t hi)
+{
+	size_t mid, left;
+
+	if (hi - lo == 1)
+		return 1 + 2 * (size_t)c->ranges[lo].n_odd;
+	mid = middle(c, lo, hi);
+	left = tree_size(c, lo, mid);
+	return (left > UINT8_MAX ? 2 : 1) + left + tree_size(c, mid, hi);
 }
 
 /* A balanced tree over ranges[lo..hi): "not below the middle" goes right. */
 static void emit_tree(struct compiler *c, size_t lo, size_t hi)
 {
-	size_t mid = lo + (hi - lo) / 2, left = tree_size(lo, mid);
+	size_t mid, left;
 
 	if (hi - lo == 1) {
-		emit_leaf(c, c->ranges[lo].action);
+		emit_range(c, &c->ranges[lo]);
 		return;
 	}
+	mid = middle(c, lo, hi);
+	left = tree_size(c, lo, mid);
 	/* A branch reaches 255 instructions far; a left half that is longer is jumped over. */
 	if (left > UINT8_MAX) {
 		(void)emit(c, BPF_JMP | BPF_JGE | BPF_K, c->ranges[mid].from, 0, 1);
@@ -295,17 +332,31 @@ static void emit_check(struct compiler *c, enum filter_action a)
 	}
 }
 
-/* Neighbours with the same answer become one range. */
+static void take_number(struct compiler *c, uint16_t nr, uint8_t action, uint8_t next)
+{
+	struct range *r = c->n_ranges ? &c->ranges[c->n_ranges - 1] : NULL;
+
+	if (r && r->action == action)
+		return;
+	if (r && r->action == next && r->n_odd < ODD_MAX) {
+		r->odd[r->n_odd].nr = nr;
+		r->odd[r->n_odd++].action = action;
+	} else if (c->n_ranges < RANGES_MAX)
+		c->ranges[c->n_ranges++] = (struct range){ .from = nr, .action = action };
+	else
+		c->failed = true;
+}
+
+/* Neighbours with the same answer become one range, and so do those with one other number in between. The last one goes on for ever. */
 static void collect_ranges(struct compiler *c, const struct filter_row *rows, size_t n_rows)
 {
-	enum filter_action table[NR_MAX] = { FILTER_ENOSYS };
+	uint8_t table[NR_MAX + 2] = { FILTER_ENOSYS }; /* and what is above */
 
 	for (size_t i = 0; i < n_rows; i++)
 		if (rows[i].nr < NR_MAX)
-			table[rows[i].nr] = rows[i].action;
-	for (uint32_t nr = 0; nr < NR_MAX; nr++)
-		if (nr == 0 || table[nr] != table[nr - 1])
-			c->ranges[c->n_ranges++] = (struct range){ .from = nr, .action = table[nr] };
+			table[rows[i].nr] = (uint8_t)rows[i].action;
+	for (uint16_t nr = 0; nr <= NR_MAX; nr++)
+		take_number(c, nr, table[nr], table[nr + 1]);
 }
 
 int filter_compile(const struct filter_row *rows, size_t n_rows, struct filter *ret, struct err *e)
@@ -318,8 +369,6 @@ int filter_compile(const struct filter_row *rows, size_t n_rows, struct filter *
 	(void)emit(&c, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
 	emit_ret(&c, RET_ENOSYS);
 	emit_load(&c, offsetof(struct seccomp_data, nr));
-	(void)emit(&c, BPF_JMP | BPF_JGE | BPF_K, NR_MAX, 0, 1);
-	emit_ret(&c, RET_ENOSYS);
 	emit_tree(&c, 0, c.n_ranges);
 	for (enum filter_action a = FILTER_CLONE; a < FILTER_ACTION_COUNT_; a++) {
 		for (size_t i = 0; i < c.n_jumps[a]; i++)

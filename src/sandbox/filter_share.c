@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same answer is written down once for as many branches as can reach it, and what nobody reaches any more is left out: the kernel
- * translates every instruction each time the filter is put on.
+ * The same answer is written down once for as many branches as can reach it, a branch goes to where a jump would take it, and what nobody
+ * reaches any more is left out: the kernel translates every instruction each time the filter is put on.
  */
 #include "sandbox/filter_priv.h"
 
@@ -15,6 +15,15 @@ static bool is_branch(const struct sock_filter *i)
 static bool is_return(const struct sock_filter *i)
 {
 	return i->code == (BPF_RET | BPF_K);
+}
+
+/* How far it is from `at` to where the jump that is `by` instructions on goes; there, if that is too far. */
+static uint8_t past_jump(const struct filter *f, size_t at, uint8_t by)
+{
+	const struct sock_filter *x = &f->insn[at + 1 + by];
+	const bool jump = BPF_CLASS(x->code) == BPF_JMP && !is_branch(x);
+
+	return jump && x->k + 1 <= REACH - by ? (uint8_t)(by + 1 + x->k) : by;
 }
 
 /* How far it is from `at` to the last place that answers what the one `by` instructions on answers. */
@@ -55,8 +64,8 @@ void filter_share(struct filter *f)
 
 	for (size_t i = 0; i < f->n; i++)
 		if (is_branch(&f->insn[i])) {
-			f->insn[i].jt = last_like(f, i, f->insn[i].jt);
-			f->insn[i].jf = last_like(f, i, f->insn[i].jf);
+			f->insn[i].jt = last_like(f, i, past_jump(f, i, f->insn[i].jt));
+			f->insn[i].jf = last_like(f, i, past_jump(f, i, f->insn[i].jf));
 		}
 	mark_reached(f, reached);
 	for (size_t i = 0; i <= f->n; i++) {

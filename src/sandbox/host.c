@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define LIST_MAX 64
+#define LINK_MAX_ 256u /* bytes of a link's text, and one */
 
 /*
  * Seen read-only at their own place when they are there. Nothing here holds a secret on any distribution we know. Few,
@@ -89,26 +90,35 @@ static int add_system(struct arena *a, struct lists *l, const char *path, struct
 	return r < 0 ? r : take_bind(l, source_system(a, path, &l->binds[l->n_binds], e), str_z(path), e);
 }
 
-static int add_link(struct arena *a, struct lists *l, int dir, const char *name, struct str at, struct err *e)
+static int take_link(struct arena *a, struct lists *l, const char *name, struct str at, struct str text,
+		     struct err *e)
 {
-	char text[256];
-	ssize_t n = readlinkat(dir, name, text, sizeof(text));
-
-	if (n < 0 || n == (ssize_t)sizeof(text))
-		return err_sys(e, n < 0 ? errno : ENAMETOOLONG, "read the link '%s'", name);
+	if (text.n >= LINK_MAX_)
+		return err_sys(e, ENAMETOOLONG, "read the link '%s'", name);
 	if (l->n_links + 2 > LIST_MAX)
 		return err_set(e, ERR_LIMIT, "more than %d links at the top of the root", LIST_MAX / 2);
 	l->links[l->n_links++] = at;
-	l->links[l->n_links++] = arena_str(a, (struct str){ .p = text, .n = (size_t)n });
+	l->links[l->n_links++] = arena_str(a, text);
 	return 0;
+}
+
+static int add_link(struct arena *a, struct lists *l, int dir, const char *name, struct str at, struct err *e)
+{
+	char text[LINK_MAX_];
+	ssize_t n = readlinkat(dir, name, text, sizeof(text));
+
+	if (n < 0)
+		return err_sys(e, errno, "read the link '%s'", name);
+	return take_link(a, l, name, at, (struct str){ .p = text, .n = (size_t)n }, e);
 }
 
 static int add_top(struct arena *a, struct lists *l, const char *path, struct err *e)
 {
-	char text[1];
+	char text[LINK_MAX_];
+	ssize_t n = readlink(path, text, sizeof(text));
 
-	if (readlink(path, text, sizeof(text)) >= 0)
-		return add_link(a, l, AT_FDCWD, path, str_z(path), e);
+	if (n >= 0)
+		return take_link(a, l, path, str_z(path), (struct str){ .p = text, .n = (size_t)n }, e);
 	return add_system(a, l, path, e);
 }
 
@@ -116,16 +126,17 @@ static int add_top(struct arena *a, struct lists *l, const char *path, struct er
 static int add_localtime(struct arena *a, struct lists *l, struct err *e)
 {
 	static const char path[] = "/etc/localtime";
-	char text[sizeof("/usr/")];
-	ssize_t n = readlink(path, text, sizeof(text) - 1);
+	char text[LINK_MAX_];
+	ssize_t n = readlink(path, text, sizeof(text));
+	struct str to = { .p = text, .n = n < 0 ? 0 : (size_t)n };
 
-	if (n == (ssize_t)sizeof(text) - 1 && memcmp(text, "/usr/", sizeof(text) - 1) == 0)
-		return add_link(a, l, AT_FDCWD, path, STR("/etc/localtime"), e);
+	if (str_starts(to, STR("/usr/")))
+		return take_link(a, l, path, STR("/etc/localtime"), to, e);
 	return add_system(a, l, path, e);
 }
 
 /* A container may have a link, a plain file or another device there: what is mounted must be the one that we mean. */
-static int resolve_device(struct arena *a, size_t i, struct source *ret, struct err *e)
+static int resolve_device(size_t i, struct source *ret, struct err *e)
 {
 	struct stat st;
 	int r = lstat(devices[i].path, &st);
@@ -134,7 +145,8 @@ static int resolve_device(struct arena *a, size_t i, struct source *ret, struct 
 		return err_sys(e, errno, "stat '%s'", devices[i].path);
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(devices[i].major, devices[i].minor))
 		return err_set(e, ERR_UNAVAIL, "'%s' is not the device that it should be", devices[i].path);
-	return source_system(a, devices[i].path, ret, e);
+	*ret = source_of(str_z(devices[i].path), &st);
+	return 0;
 }
 
 static int add_devices(struct arena *a, struct profile *p, struct err *e)
@@ -144,7 +156,7 @@ static int add_devices(struct arena *a, struct profile *p, struct err *e)
 	if (!list)
 		return err_sys(e, ENOMEM, "profile");
 	for (size_t i = 0; i < N_DEVICES; i++) {
-		int r = resolve_device(a, i, &list[i], e);
+		int r = resolve_device(i, &list[i], e);
 
 		if (r < 0)
 			return r;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/mountinfo.h"
 #include "base/fd.h"
+#include "base/port.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 /* Blank, tab, newline and backslash are written as three octal digits. */
@@ -90,5 +92,38 @@ int mountinfo_read(struct arena *a, struct mount_lines *ret)
 		l.n++;
 	}
 	*ret = l;
+	return 0;
+}
+
+/* ---- one mount: numbers and structs of Linux 6.8 ---- */
+
+enum { STATX_MNT_ID_UNIQUE_ = 0x4000, NR_STATMOUNT_ = 457, STATMOUNT_SB_BASIC_ = 1 };
+
+int mountinfo_dev(const char *path, uint64_t *ret)
+{
+	struct {
+		uint32_t size, spare;
+		uint64_t mnt_id, param;
+	} ask = { .size = sizeof(ask), .param = STATMOUNT_SB_BASIC_ };
+	union {
+		struct {
+			uint32_t size, options;
+			uint64_t mask;
+			uint32_t dev_major, dev_minor;
+		} is;
+		char room[1024];
+	} answer = { .room = { 0 } };
+	struct port_statx st = { 0 };
+
+	if (port_statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID_UNIQUE_, &st) < 0)
+		return -errno;
+	ask.mnt_id = st.stx_mnt_id;
+	if (!(st.stx_mask & STATX_MNT_ID_UNIQUE_))
+		return -ENOSYS;
+	if (syscall(NR_STATMOUNT_, &ask, &answer, sizeof(answer), 0) < 0)
+		return -errno;
+	if (!(answer.is.mask & STATMOUNT_SB_BASIC_))
+		return -ENOSYS;
+	*ret = (uint64_t)answer.is.dev_major << 32 | answer.is.dev_minor;
 	return 0;
 }

@@ -23,5 +23,8 @@ struct mount_lines {
 	size_t n;
 };
 
+/* The file system that this lies on, as a line has it: one question instead of all lines, where the kernel answers it (Linux 6.8). 0 or -errno. */
+int mountinfo_dev(const char *path, uint64_t *ret);
+
 /* All of this process. 0 or -errno. */
 int mountinfo_read(struct arena *a, struct mount_lines *ret);

@@ -83,7 +83,7 @@ static void fill_header(const struct profile *p, struct plan_header *h)
 	h->version = PLAN_VERSION;
 	h->flags = (p->tty.streams ? PLAN_F_TTY : 0) | plan_maps(p) |
 		   (p->time_optional ? PLAN_F_TIME_OPTIONAL : 0) | (p->serve ? PLAN_F_SERVE : 0) |
-		   (p->private_stays ? PLAN_F_STAYS : 0);
+		   (p->private_stays ? PLAN_F_STAYS : 0) | (p->later ? PLAN_F_LATER : 0);
 	h->ns_flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
 		      CLONE_NEWUTS | CLONE_NEWCGROUP;
 	h->outer_uid = p->outer_uid;

@@ -240,6 +240,44 @@ static int make_image_root(struct making *m, struct profile *p, struct err *e)
 	return r;
 }
 
+/* ---- what may be taken down later ---- */
+
+/* The directory that a path lies in. 0 = not known; no file system has that number. */
+static uint64_t dev_above(struct making *m, struct str path)
+{
+	struct source above;
+	struct err ignored = { 0 };
+	size_t n = path.n;
+
+	while (n > 1 && path.p[n - 1] != '/')
+		n--;
+	path.n = n;
+	return source_system(m->a, arena_str(m->a, path).p, &above, &ignored) < 0 ? 0 : above.dev;
+}
+
+/*
+ * Nobody can unmount the root directory's file system, or take its disk away: it makes no difference when the sandbox's mounts of it go. Of any other
+ * it does: whoever waits for us unmounts it next. Layers that stay are mounted by the session's next sandbox. Device nodes lie in memory.
+ */
+static bool goes_later(struct making *m, const struct profile *p)
+{
+	struct err ignored = { 0 };
+	struct source root;
+	bool layers = false;
+
+	if (source_system(m->a, "/", &root, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < p->n_root_binds; i++)
+		if (p->root_binds[i].dev != root.dev)
+			return false;
+	for (size_t i = 0; i < p->n_mounts; i++) {
+		layers |= p->mounts[i].overlay;
+		if (p->mounts[i].source.path.n && p->mounts[i].source.dev != root.dev)
+			return false;
+	}
+	return !layers || (!p->private_stays && dev_above(m, p->private_dir) == root.dev);
+}
+
 int profile_make(const struct profile_input *in, struct arena *a, struct diags *warnings, struct profile *ret,
 		 struct err *e)
 {
@@ -282,5 +320,8 @@ int profile_make(const struct profile_input *in, struct arena *a, struct diags *
 	ret->mounts = m.mounts;
 	ret->n_mounts = m.n;
 	r = in->image.n ? make_image_root(&m, ret, e) : host_root(a, ret, e);
-	return r < 0 ? r : sockets_hide(a, m.mounts, m.n, in->image.n > 0, ret, e);
+	if (r < 0)
+		return r;
+	ret->later = goes_later(&m, ret);
+	return sockets_hide(a, m.mounts, m.n, in->image.n > 0, ret, e);
 }

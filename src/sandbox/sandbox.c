@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/sandbox.h"
 #include "base/fd.h"
+#include "base/procfs.h"
 #include "base/root.h"
 
 #include <fcntl.h>
@@ -201,7 +202,10 @@ int sandbox_spawn(int warden_fd, const struct sandbox_stdio *io, unsigned how, s
 	int r;
 
 	*ret = SANDBOX_NONE;
-	r = make_channels(ret, &theirs, e);
+	/* Before anything is written there: by our numbers, another namespace's /proc tells of other processes. */
+	r = procfs_check(e);
+	if (r >= 0)
+		r = make_channels(ret, &theirs, e);
 	if (r >= 0)
 		r = told(begin_warden(warden_fd, io, how, &theirs, ret), e);
 	if (r < 0)

@@ -22,7 +22,9 @@ struct exposed {
 	size_t order;    /* mounts from this one on may cover what it shows */
 	uint64_t mnt_id; /* 0 = unknown */
 	bool deep;       /* with the mounts below it */
-	bool walk;       /* its tree has to be searched */
+	bool one;        /* of one file system, `dev` */
+	uint64_t dev;
+	bool walk; /* its tree has to be searched */
 };
 
 struct hiding {
@@ -182,6 +184,8 @@ static bool shows(const struct hiding *h, const struct exposed *pl, uint64_t dev
 {
 	bool known = false;
 
+	if (pl->one)
+		return pl->dev == dev;
 	for (size_t i = 0; i < h->lines.n; i++) {
 		const struct mount_line *l = &h->lines.v[i];
 		bool own = pl->mnt_id && l->id == pl->mnt_id;
@@ -226,6 +230,20 @@ static int hide_one(struct hiding *h, const struct unix_sock *s, struct err *e)
 	return r;
 }
 
+/* Where no mount below a place is shown with it, its own says it all. */
+static bool all_of_one(struct hiding *h)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < h->n_places; i++) {
+		struct exposed *pl = &h->places[i];
+
+		pl->one = !pl->deep && mountinfo_dev(pl->path.p, &pl->dev) == 0;
+		all = all && pl->one;
+	}
+	return all;
+}
+
 static int hide_listed(struct hiding *h, struct err *e)
 {
 	struct unix_socks socks = { 0 };
@@ -236,7 +254,7 @@ static int hide_listed(struct hiding *h, struct err *e)
 			h->places[i].walk = true;
 		return h->a->failed ? err_sys(e, ENOMEM, "profile") : 0;
 	}
-	r = socks.n ? need_lines(h, e) : 0;
+	r = socks.n && !all_of_one(h) ? need_lines(h, e) : 0;
 	for (size_t i = 0; i < socks.n && r >= 0; i++)
 		r = hide_one(h, &socks.v[i], e);
 	return r;

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static struct source describe(struct str path, const struct stat *st)
+struct source source_of(struct str path, const struct stat *st)
 {
 	return (struct source){
 		.path = path,
@@ -45,7 +45,7 @@ int source_resolve(struct arena *a, struct str path, struct source *ret, struct 
 			       sizeof(real) - 1);
 	if (st.st_nlink == 0 || real[0] != '/')
 		return err_set(e, ERR_NOTFOUND, "'%s' has been deleted", z);
-	*ret = describe(arena_str(a, (struct str){ .p = real, .n = (size_t)n }), &st);
+	*ret = source_of(arena_str(a, (struct str){ .p = real, .n = (size_t)n }), &st);
 	return a->failed ? err_sys(e, ENOMEM, "resolve '%s'", z) : 0;
 }
 
@@ -57,6 +57,6 @@ int source_system(struct arena *a, const char *path, struct source *ret, struct 
 		return err_sys(e, errno, "stat '%s'", path);
 	if (S_ISLNK(st.st_mode))
 		return source_resolve(a, str_z(path), ret, e);
-	*ret = describe(str_z(path), &st);
+	*ret = source_of(str_z(path), &st);
 	return 0;
 }

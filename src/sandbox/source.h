@@ -9,6 +9,10 @@
 #include "base/err.h"
 #include "model/profile.h"
 
+#include <sys/stat.h>
+
+/* What lies at `path`, which is not copied; `st` is of it and of no link. */
+struct source source_of(struct str path, const struct stat *st);
 /* -ENOENT (as *e's sys_errno) when there is nothing there. The path in *ret is in the arena. */
 int source_resolve(struct arena *a, struct str path, struct source *ret, struct err *e);
 /* One of the system's own places, which only root can put a link into the way of: asked about by its name, in one call. */

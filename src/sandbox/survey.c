@@ -2,6 +2,7 @@
 #include "sandbox/survey.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "base/procfs.h"
 #include "base/root.h"
 #include "sandbox/advice.h"
 #include "sandbox/cgroup.h"
@@ -147,6 +148,19 @@ static void look_time(struct look *l)
 	i->fix = STR(KERNEL_FIX);
 }
 
+static void look_proc(struct look *l)
+{
+	const char *fault = procfs_fault();
+	struct survey_item *i;
+
+	if (!fault)
+		return;
+	i = add(l, "proc", SURVEY_FAIL, str_z(fault));
+	i->cause =
+		STR("no wall can be built: the users of a sandbox are mapped there, and its processes found");
+	i->fix = STR(PROCFS_FIX);
+}
+
 static void look_userns(struct look *l)
 {
 	int err = in_child(make_namespaces);
@@ -271,6 +285,7 @@ void survey_host(struct arena *a, unsigned optional, struct survey *ret)
 
 	*ret = (struct survey){ 0 };
 	look_kernel(&l);
+	look_proc(&l);
 	look_userns(&l);
 	look_overlay(&l);
 	look_landlock(&l);

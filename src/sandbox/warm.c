@@ -113,6 +113,14 @@ int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e)
 	return r;
 }
 
+bool warm_stirs(const struct warm *w)
+{
+	struct pollfd p[2] = { { .fd = w->box.control, .events = POLLIN },
+			       { .fd = w->box.warden.pidfd, .events = POLLIN } };
+
+	return poll(p, 2, 0) != 0;
+}
+
 bool warm_ended(const struct warm *w)
 {
 	struct pollfd p = { .fd = w->box.warden.pidfd, .events = POLLIN };

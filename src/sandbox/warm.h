@@ -67,6 +67,8 @@ void warm_done(struct warm *w);
 int warm_fd(const struct warm *w);
 /* 1 and *ret; 0 when the sandbox has gone; -EAGAIN when there is nothing to hear yet (only without `wait`). */
 int warm_next(struct warm *w, bool wait, struct warm_event *ret, struct err *e);
+/* Whether there is something to hear, or it has ended. */
+bool warm_stirs(const struct warm *w);
 /* Whether the warden has; pid 1, which it takes along, may still be ending, and then takes what it will not answer. */
 bool warm_ended(const struct warm *w);
 

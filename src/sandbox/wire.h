@@ -120,6 +120,7 @@ enum plan_flag {
 	PLAN_F_SERVE = 16,        /* no payload of its own: pid 1 starts what it is asked to (wire_serve.h) */
 	PLAN_F_STAYS =
 		32, /* the private directory is there before and after: taken, or made, and never removed */
+	PLAN_F_LATER = 64, /* the kernel may take the mounts down when everybody has gone (later.c) */
 };
 
 struct plan_header {

@@ -99,12 +99,17 @@ static int set_flags(int fd, uint64_t flags)
 /* A copy of the mount below each directory, hanging nowhere yet: what is mounted over them next does not matter. */
 static int copy_dirs(const struct jail_opts *o, int trees[static DIRS_MAX], struct err *e)
 {
+	struct stat st;
+
 	if (o->n_dirs > DIRS_MAX)
 		return err_set(e, ERR_BUG, "a jail has at most %d directories", DIRS_MAX);
 	for (size_t i = 0; i < o->n_dirs; i++) {
 		trees[i] = (int)syscall(SYS_open_tree, AT_FDCWD, o->dirs[i].path,
 					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
 						AT_SYMLINK_NOFOLLOW);
+		if (trees[i] >= 0 && fstat(trees[i], &st) == 0 && S_ISLNK(st.st_mode))
+			return err_set(e, ERR_UNAVAIL, "'%s' is a link; fix: name the directory itself",
+				       o->dirs[i].path);
 		if (trees[i] < 0)
 			return missing(e, "mounts", errno, o->dirs[i].path);
 		if (set_flags(trees[i], STRICT | (o->dirs[i].writable ? 0 : MOUNT_ATTR_RDONLY)) < 0)

@@ -219,6 +219,14 @@ static void put_ended(const struct watch *w, struct jsonw *out)
 		(void)w->ops->remove(w->x->programs->box, id, &ignored);
 }
 
+/* As a call that is waited for is told whose sandbox was ended. Its log has gone with it. */
+static void put_lost(const struct watch *w, struct jsonw *out)
+{
+	program_end(w->x->programs, &(struct box_end){ .reason = BOX_LOST });
+	program_say_end(w->x, out);
+	put_streams(w, out, (struct str){ 0 });
+}
+
 int background_run(struct tool_ctx *x, const struct program *q, uint64_t wait_ms, bool timed, struct jsonw *w,
 		   struct err *e)
 {
@@ -235,6 +243,10 @@ int background_run(struct tool_ctx *x, const struct program *q, uint64_t wait_ms
 		r = start(&job, q, timed, e);
 	if (r >= 0 && wait_ms > 0)
 		r = watch(&job, wait_ms, e);
+	if (r < 0 && box_is_lost(e)) {
+		put_lost(&job, w);
+		return 0;
+	}
 	if (r < 0) {
 		program_failed(x->programs, e);
 		if (job.info.id[0]) /* nobody would know its name */

@@ -43,24 +43,22 @@ int tool_file_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w
 	struct str said = tools_str(in, FILE_READ_PATH);
 	size_t max = (size_t)tools_int(in, FILE_READ_MAX, TOOLS_READ_BYTES);
 	_cleanup_text_ struct text text = { 0 };
-	_cleanup_close_ int fd = FD_NONE;
-	struct files_stat st;
+	_cleanup_content_ struct files_content c = CONTENT_NONE;
 	const char *path;
 	int r = job_path(x, said, &path, e);
 
 	if (r < 0)
 		return r;
-	fd = x->files->ops->open(x->files, path, 0, 0, &st);
-	if (fd < 0)
-		return tools_say(e, fd, "read", said);
-	r = text_read(fd, 0, max, st.size, &text);
+	r = x->files->ops->get(x->files, path, 0, &c);
+	if (r == 0)
+		r = content_take(&c, max, &text);
 	if (r < 0)
 		return tools_say(e, r, "read", said);
 	jsonw_kstr(w, "stdout", text_str(&text));
 	jsonw_kz(w, "stderr", "");
 	tools_say_artifact(x, w, said, "text");
-	jsonw_ku64(w, "totalBytes", st.size > text.n ? st.size : text.n);
-	jsonw_kbool(w, "truncated", st.size > text.n);
+	jsonw_ku64(w, "totalBytes", c.st.size > text.n ? c.st.size : text.n);
+	jsonw_kbool(w, "truncated", c.st.size > text.n);
 	return 0;
 }
 

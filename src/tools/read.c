@@ -17,8 +17,7 @@
 
 struct reading {
 	struct str said;
-	int fd;
-	struct files_stat st;
+	struct files_content file;
 	size_t max_bytes;
 	bool by_bytes;
 	uint64_t first_line, n_lines; /* by lines: from 1; UINT64_MAX = all */
@@ -32,7 +31,7 @@ struct reading {
 static void reading_done(struct reading *rd)
 {
 	text_done(&rd->text);
-	(void)fd_close(rd->fd);
+	content_done(&rd->file);
 }
 
 static uint64_t or_default(uint64_t v, uint64_t def)
@@ -65,6 +64,21 @@ static int take_range(const struct tool_ctx *x, const struct tool_in *in, struct
 	return 0;
 }
 
+static ssize_t read_at(const struct reading *rd, char *p, size_t n, uint64_t at)
+{
+	const struct files_content *c = &rd->file;
+	ssize_t got;
+
+	if (c->p) {
+		n = at >= c->n ? 0 : n < c->n - at ? n : c->n - (size_t)at;
+		if (n)
+			memcpy(p, c->p + at, n);
+		return (ssize_t)n;
+	}
+	got = pread(c->fd, p, n, (off_t)at);
+	return got < 0 ? -errno : got;
+}
+
 /* Walks over `lines` line ends from *at on, or to the end; says how many there were. */
 static int skip_lines(const struct reading *rd, uint64_t *at, uint64_t lines, uint64_t *ret_seen,
 		      bool *ret_open)
@@ -76,11 +90,11 @@ static int skip_lines(const struct reading *rd, uint64_t *at, uint64_t lines, ui
 	if (!chunk)
 		return -ENOMEM;
 	while (seen < lines) {
-		ssize_t got = pread(rd->fd, chunk, CHUNK_BYTES, (off_t)*at);
+		ssize_t got = read_at(rd, chunk, CHUNK_BYTES, *at);
 		const char *p = chunk;
 
 		if (got < 0)
-			return -errno;
+			return (int)got;
 		if (got == 0)
 			break;
 		while (seen < lines && (p = memchr(p, '\n', (size_t)(chunk + got - p)))) {
@@ -162,12 +176,12 @@ static int load_enough(struct reading *rd)
 
 	if (rd->at > 0) {
 		text_done(&rd->text);
-		r = text_read(rd->fd, rd->at, guess(rd), rd->st.size, &rd->text);
+		r = content_part(&rd->file, rd->at, guess(rd), &rd->text);
 	}
 	if (r < 0 || has_enough(rd))
 		return r;
 	text_done(&rd->text);
-	return text_read(rd->fd, rd->at, rd->max_bytes, rd->st.size, &rd->text);
+	return content_part(&rd->file, rd->at, rd->max_bytes, &rd->text);
 }
 
 static int load_lines(struct reading *rd, struct err *e)
@@ -202,7 +216,7 @@ static int load_bytes(struct reading *rd, struct err *e)
 			       rd->at, STR_ARG(rd->said), rd->total);
 	if (rd->at > 0 || !rd->text.p) {
 		text_done(&rd->text);
-		r = text_read(rd->fd, rd->at, rd->max_bytes, rd->st.size, &rd->text);
+		r = content_part(&rd->file, rd->at, rd->max_bytes, &rd->text);
 	}
 	if (r < 0)
 		return tools_say(e, r, "read", rd->said);
@@ -284,7 +298,7 @@ static int look(struct reading *rd, struct err *e)
 {
 	bool from_start = rd->at == 0 && rd->first_line == 1;
 	size_t want = from_start && guess(rd) > HEAD_BYTES ? guess(rd) : HEAD_BYTES;
-	int r = text_read(rd->fd, 0, want, rd->st.size, &rd->text);
+	int r = content_part(&rd->file, 0, want, &rd->text);
 	struct str head = text_str(&rd->text);
 
 	if (r < 0)
@@ -298,7 +312,8 @@ static int look(struct reading *rd, struct err *e)
 
 int tool_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, struct err *e)
 {
-	_cleanup_(reading_done) struct reading rd = { .fd = FD_NONE, .said = tools_str(in, READ_PATH) };
+	_cleanup_(reading_done) struct reading rd = { .file = CONTENT_NONE,
+						      .said = tools_str(in, READ_PATH) };
 	const char *path;
 	int r = tools_path(x, rd.said, &path, e);
 
@@ -306,10 +321,10 @@ int tool_read(struct tool_ctx *x, const struct tool_in *in, struct jsonw *w, str
 		r = take_range(x, in, &rd, e);
 	if (r < 0)
 		return r;
-	rd.fd = x->files->ops->open(x->files, path, 0, 0, &rd.st);
-	if (rd.fd < 0)
-		return tools_say(e, rd.fd, "read", rd.said);
-	rd.total = rd.st.size;
+	r = x->files->ops->get(x->files, path, 0, &rd.file);
+	if (r < 0)
+		return tools_say(e, r, "read", rd.said);
+	rd.total = rd.file.st.size;
 	r = look(&rd, e);
 	if (r < 0)
 		return r;

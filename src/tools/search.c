@@ -177,20 +177,19 @@ static bool is_text(struct str text)
 /* A file that cannot be read, or is gone, must not hide the rest; a clerk that is gone hides all of it. */
 static int search_file(struct search *s, const char *path, const char *name)
 {
-	struct files_stat st;
-	_cleanup_close_ int fd =
-		s->x->files->ops->open(s->x->files, path, s->is_file ? 0 : FILES_NOFOLLOW, 0, &st);
+	_cleanup_content_ struct files_content c = CONTENT_NONE;
+	int r = s->x->files->ops->get(s->x->files, path, s->is_file ? 0 : FILES_NOFOLLOW, &c);
 
-	if (fd < 0) {
+	if (r < 0) {
 		s->unreadable++;
-		return s->is_file || fd == -ECONNRESET ? tools_say(s->e, fd, "search", str_z(name)) : 0;
+		return s->is_file || r == -ECONNRESET ? tools_say(s->e, r, "search", str_z(name)) : 0;
 	}
-	if (st.size > TOOLS_FILE_BYTES) {
+	if (c.st.size > TOOLS_FILE_BYTES) {
 		s->too_large++;
 		return 0;
 	}
 	text_done(&s->text);
-	if (text_read(fd, 0, TOOLS_FILE_BYTES, st.size, &s->text) < 0) {
+	if (content_take(&c, TOOLS_FILE_BYTES, &s->text) < 0) {
 		s->unreadable++;
 		return 0;
 	}
@@ -235,17 +234,16 @@ static void load_rules(struct search *s, struct arena *a, const char *dir, const
 		       struct level *level)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		_cleanup_close_ int fd = FD_NONE;
+		_cleanup_content_ struct files_content c = CONTENT_NONE;
 		_cleanup_text_ struct text text = { 0 };
 		char path[FILES_PATH_MAX];
-		struct files_stat st;
 
 		if (!str_eq(l->v[i].name, STR(".gitignore")) && !str_eq(l->v[i].name, STR(".ignore")))
 			continue;
 		if (!S_ISREG(l->v[i].st.mode) || !walk_join(path, dir, l->v[i].name))
 			continue;
-		fd = s->x->files->ops->open(s->x->files, path, FILES_NOFOLLOW, 0, &st);
-		if (fd >= 0 && text_read(fd, 0, IGNORE_BYTES, st.size, &text) == 0)
+		if (s->x->files->ops->get(s->x->files, path, FILES_NOFOLLOW, &c) == 0 &&
+		    content_take(&c, IGNORE_BYTES, &text) == 0)
 			ignore_parse(a, arena_str(a, text_str(&text)), &level->rules);
 	}
 }

@@ -58,19 +58,56 @@ int text_read(int fd, uint64_t at, size_t max, uint64_t size, struct text *ret)
 	return 0;
 }
 
+int content_part(const struct files_content *c, uint64_t at, size_t max, struct text *ret)
+{
+	size_t n;
+
+	if (!c->p)
+		return text_read(c->fd, at, max, c->st.size, ret);
+	n = at < c->n ? c->n - (size_t)at : 0;
+	n = n < max ? n : max;
+	ret->p = malloc(n + 1);
+	if (!ret->p)
+		return -ENOMEM;
+	if (n)
+		memcpy(ret->p, c->p + at, n);
+	ret->p[n] = '\0';
+	ret->n = n;
+	return 0;
+}
+
+int content_take(struct files_content *c, size_t max, struct text *ret)
+{
+	if (!c->p)
+		return text_read(c->fd, 0, max, c->st.size, ret);
+	*ret = (struct text){ .p = c->p, .n = c->n < max ? c->n : max };
+	ret->p[ret->n] = '\0';
+	c->p = NULL;
+	c->n = 0;
+	return 0;
+}
+
+void content_done(struct files_content *c)
+{
+	free(c->p);
+	(void)fd_close(c->fd);
+	*c = CONTENT_NONE;
+}
+
 int tools_load(struct tool_ctx *x, struct str said, const char *path, struct text *ret,
 	       struct files_stat *ret_st, struct err *e)
 {
-	_cleanup_close_ int fd = x->files->ops->open(x->files, path, 0, 0, ret_st);
-	int r;
+	_cleanup_content_ struct files_content c = CONTENT_NONE;
+	int r = x->files->ops->get(x->files, path, 0, &c);
 
-	if (fd < 0)
-		return tools_say(e, fd, "read", said);
-	if (ret_st->size > TOOLS_FILE_BYTES)
+	if (r < 0)
+		return tools_say(e, r, "read", said);
+	*ret_st = c.st;
+	if (c.st.size > TOOLS_FILE_BYTES)
 		return err_set(e, ERR_LIMIT,
 			       "'" STR_FMT "' has %llu bytes; a file that is changed may have %zu",
-			       STR_ARG(said), (unsigned long long)ret_st->size, TOOLS_FILE_BYTES);
-	r = text_read(fd, 0, TOOLS_FILE_BYTES, ret_st->size, ret);
+			       STR_ARG(said), (unsigned long long)c.st.size, TOOLS_FILE_BYTES);
+	r = content_take(&c, TOOLS_FILE_BYTES, ret);
 	return r < 0 ? tools_say(e, r, "read", said) : 0;
 }
 

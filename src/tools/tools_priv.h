@@ -135,6 +135,12 @@ static inline struct str text_str(const struct text *t)
 }
 /* From `at` until the end or `max` bytes, whichever comes first; `size` is where the end is expected to be. */
 int text_read(int fd, uint64_t at, size_t max, uint64_t size, struct text *ret);
+/* The same of what struct files has got, wherever it lies; and the front of it, after which nothing but its end may be asked for. */
+int content_part(const struct files_content *c, uint64_t at, size_t max, struct text *ret);
+int content_take(struct files_content *c, size_t max, struct text *ret);
+void content_done(struct files_content *c);
+#define CONTENT_NONE ((struct files_content){ .fd = FD_NONE })
+#define _cleanup_content_ _cleanup_(content_done)
 /* A whole file for editing; ERR_LIMIT when it has more than TOOLS_FILE_BYTES. */
 int tools_load(struct tool_ctx *x, struct str said, const char *path, struct text *ret,
 	       struct files_stat *ret_st, struct err *e);

@@ -66,6 +66,25 @@ BOTH_WAYS(a_call_is_cancelled_whole_by_a_descriptor_or_by_who_hears_it)
 	(void)creel_close(s);
 }
 
+/* What stands after two calls is about the tool, and never about the next command. */
+BOTH_WAYS(what_was_allowed_before_allows_no_other_command)
+{
+	struct creel_session *s = open_as(l, "untrusted:one", "rw");
+
+	for (int i = 0; i < 3; i++)
+		MUST_HOLD(call(l, s, "exec", "{\"command\":\"true\"}", CREEL_CALL_OK), "\"ok\":true");
+	for (int i = 0; i < 2; i++) {
+		MUST_HOLD(call(l, s, "exec", "{\"command\":\"git status\"}", CREEL_CALL_REFUSED),
+			  "Action 'git' denied in sandbox mode 'docker'");
+		MUST_HOLD(
+			call(l, s, "exec", "{\"command\":\"sleep 61.25\",\"timeout\":1}", CREEL_CALL_FAILED),
+			"\"reason\":\"timeout\"");
+		MUST_SAY(sh(l, s, "echo one"), "one\n");
+		(void)call(l, s, "exec", "{\"command\":\"true\",\"elevated\":true}", CREEL_CALL_REFUSED);
+	}
+	(void)creel_close(s);
+}
+
 BOTH_WAYS(what_is_refused_says_so_in_the_words_of_the_documents)
 {
 	struct creel_session *s = open_as(l, "agent:a:one", "ro");

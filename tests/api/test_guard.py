@@ -777,3 +777,27 @@ def test_the_guard_has_nothing_of_the_engine_in_it():
     names = GUARD.read_bytes()
     for word in (b"sqlite3_open", b"creel_engine_new", b"creel-warden"):
         assert word not in names
+
+
+def test_the_next_call_of_a_session_goes_where_its_last_one_went():
+    """Each connection to the runner has a worker, who has the session open that he served last."""
+    went, together = [], threading.Barrier(2)
+
+    def answer(request):
+        went.append((json.loads(request["body"])["agent"], threading.get_ident()))
+        if len(went) <= 2:
+            together.wait(60)  # so that there are two
+        return echo(request)
+
+    with guard(peer=answer) as one:
+        first = [threading.Thread(target=one.call, args=["exec", {}, who]) for who in (CODER, HELLO)]
+        for t in first:
+            t.start()
+        for t in first:
+            t.join()
+        home = dict(went)
+        assert len(set(home.values())) == 2
+        for who in (CODER, HELLO, HELLO, CODER, CODER, HELLO):
+            assert one.call("exec", {}, who).status == 200
+        assert len(went) == 8 and all(home[agent] == where for agent, where in went)
+        assert one.peer.connections == 2

@@ -204,6 +204,38 @@ WITH_LAB(list_tells_of_sandboxes_that_a_process_has_for_itself, CREEL_OWN)
 	MUST(look(l).n == 0 && count_notes(l) == 0);
 }
 
+/* Its note is begun before anybody uses it, and says nothing until then. */
+WITH_LAB(one_that_stands_ready_is_told_of_when_it_is_used, CREEL_OWN)
+{
+	struct creel_session *a;
+	struct creel_error e;
+	struct seen seen;
+	int status;
+	pid_t pid;
+
+	l->pool = 2;
+	lab_again(l, NULL);
+	a = open_as(l, "agent:a:one", "rw");
+	MUST(creel_pool_fill(a, &e) == 2 && look(l).n == 0 && count_notes(l) == 2);
+	(void)sh(l, a, "true");
+	seen = look(l);
+	MUST(seen.n == 1 && seen.alive == 1 && seen.last.owner == getpid() && count_notes(l) == 2);
+	MUST(kill((pid_t)seen.last.supervisor, 0) == 0);
+	(void)creel_close(a);
+	MUST(look(l).n == 0 && count_notes(l) == 1);
+	lab_again(l, NULL);
+	MUST(look(l).n == 0 && count_notes(l) == 0);
+	pid = fork();
+	MUST(pid >= 0);
+	if (pid == 0) {
+		l->g = lab_engine(l);
+		a = open_as(l, "agent:a:one", "rw");
+		_exit(creel_pool_fill(a, &e) == 2 ? 0 : 1); /* as when it is killed */
+	}
+	MUST(waitpid(pid, &status, 0) == pid && status == 0 && count_notes(l) == 2);
+	MUST(look(l).n == 0 && count_notes(l) == 0);
+}
+
 /* As one that a container has, which shares our state directory and not our processes. */
 static void move_to_another_namespace(const struct lab *l)
 {

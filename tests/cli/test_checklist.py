@@ -100,6 +100,8 @@ def test_s0_29_a_pattern_matches_exactly_what_fnmatch_matches(creel):
 def test_s0_36_the_command_line_enforces_and_says_so_with_its_exit_status(creel):
     refused = creel("explain", "--session", "untrusted:x", "--tool", "git", status=126)
     assert "Action 'git' denied in sandbox mode 'docker'" in refused.out
+    assert "fixIt      mode.trust.rules: add " in refused.out and " --sandbox light --allow-weaken\n" in refused.out
+    assert "\n\tfix: --sandbox docker\n" in creel("run", "--sandbox", "readonly", "--", "ls", status=126).err
     creel("explain", "--session", "main:x", "--tool", "git", status=0)
 
 
@@ -492,6 +494,9 @@ def test_s4_3_s4_4_s4_23_the_standard_build_says_which_option_is_missing(creel, 
     assert record["code"] == "backend_not_built"
     assert "-Dopensandbox=true" in record["message"]
     assert "-Dopensandbox=true" in creel("config", "check", "-c", "appsettings.json", status=125).err
+    assert record["fixIt"][0].startswith("backend.opensandbox.provider=None with mode.when=all")
+    there = decide(creel, "-c", "appsettings.json", "-e", "backend.opensandbox.provider=None", "-e", "mode.when=all", tool="shell", status=0)
+    assert there["backend"]["place"] == "container"
 
 
 def test_s4_16_s4_37_provider_none_wins_over_modes_that_are_still_there(creel):

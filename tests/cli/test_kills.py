@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -279,3 +280,24 @@ def test_who_was_ended_for_the_disk_is_told_about(sessions, between):
         ballast.unlink(missing_ok=True)
         sessions("kill", "--all", "-q")
         subprocess.run(["umount", "-l", str(sessions.state)], check=True)
+
+
+@pytest.mark.parametrize("how", [(), ("yieldMs=60000",)], ids=["waited for", "in the background"])
+def test_who_waits_for_a_program_hears_that_its_sandbox_was_ended(sessions, how):
+    """And not that a process was not found: that would be 127, as of a program that is not there."""
+    running = start(sessions, "exec", "command=echo told; sleep 9867", *how)
+    assert wait_until(lambda: marked(b"sleep\x009867\x00"), 20)
+    sessions("kill", "--session", "agent:main:test", "-y", status=0)
+    result = json.loads(running.communicate(timeout=20)[0])
+    assert running.returncode == result["exit"] == 125, result
+    assert (result["ok"], result["reason"], result["error"], result["stdout"]) == (False, "lost", "lost", "told\n"), result
+
+
+def test_who_asks_about_a_background_process_hears_that_its_sandbox_was_ended(sessions):
+    started = sessions.call("exec", "command=sleep 9866", "background=true")
+    asking = start(sessions, "process", "action=poll", f"sessionId={started['sessionId']}", "timeout=60000")
+    assert wait_until(lambda: marked(b"sleep\x009866\x00"), 20)
+    time.sleep(0.5)
+    sessions("kill", "--session", "agent:main:test", "-y", status=0)
+    result = json.loads(asking.communicate(timeout=20)[0])
+    assert result["error"] == "unavailable" and "the sandbox was ended" in result["message"], result

@@ -38,6 +38,23 @@ DENIES = '{tools: {sandbox: {deny: ["group:runtime"]}}}'
     (["run", "--rm", "ls"], "unknown option '--rm': leave it out"),
     (["run", "--network", "none", "ls"], "unknown option '--network': write --net"),
     (["run", "--user", "0", "ls"], "unknown option '--user': a sandbox has one user"),  # and not: did you mean '--set'?
+    (["run", "-p", "80:80", "ls"], "unknown option '-p': nobody reaches into a sandbox"),
+    (["run", "--gpus", "all", "ls"], "unknown option '--gpus': no device of the host"),  # and not: did you mean '--cpus'?
+    (["run", "--cap-add", "NET_ADMIN", "ls"], "unknown option '--cap-add': no sandbox has a capability"),
+    (["run", "--security-opt", "seccomp=unconfined", "ls"], "unknown option '--security-opt': the filter is always there"),
+    (["run", "--ulimit", "nofile=10", "ls"], "unknown option '--ulimit': --memory, --pids"),
+    (["run", "--share-net", "ls"], "unknown option '--share-net': a sandbox has no network"),
+    (["run", "--dev-bind", "/", "/", "ls"], "unknown option '--dev-bind': no device of the host"),
+    (["run", "--die-with-parent", "ls"], "unknown option '--die-with-parent': leave it out"),
+    (["run", "--clearenv", "ls"], "unknown option '--clearenv': leave it out: the command has no variable of yours"),
+    (["run", "--private", "ls"], "unknown option '--private': --workspace-access none"),
+    (["run", "--whitelist=x", "ls"], "unknown option '--whitelist': --workspace DIR"),
+    (["run", "--noprofile", "ls"], "unknown option '--noprofile': a profile counts only"),  # and not: did you mean '--profile'?
+    (["run", "--yolo", "ls"], "unknown option '--yolo': --no-sandbox runs it on the host, without any wall"),
+    (["run", "--dry-run", "ls"], "unknown option '--dry-run': --plan prints the steps"),
+    (["-V"], "unknown option '-V': write --version"),
+    (["build", "."], "write 'creel run --image DIR'"),
+    (["system", "prune"], "write 'creel prune' or 'creel doctor'"),
     (["call", "--volume", ".:/x", "exec", "ls"], "unknown option '--volume': --workspace DIR"),
     (["run", "-e", "FOO=bar", "ls"], "a variable of the command is given with --env FOO"),
     (["call", "-e", "FOO=bar", "exec", "ls"], "a variable of the command is given with --env FOO"),

@@ -453,3 +453,75 @@ def test_s2_19_the_smuggling_cases_reach_the_server_as_one_request_or_not_at_all
             assert not any(b"0\r\n\r\n" in h or b"/x " in h.replace(case["request"].split("\r\n")[0].encode(), b"") for h in heard), (case["name"], heard)
         else:
             assert len(heard) == got.count(b"HTTP/1.1 200") == case["expect"].count("200"), (case["name"], got, heard)
+
+
+class Midway:
+    """Stands where the service does, and ends the sandbox of the first call before its program begins: the call goes again in another one."""
+    FIRST = {"requests": 3, "bytes_up": 30, "bytes_down": 300, "denials_lost": 1, "denials": [
+        {"time_ms": 1, "count": 2, "verdict": 1, "port": 80, "object": "example.com:80", "rule": "network.internal.hosts", "hint": "h"}]}
+    SECOND = {"requests": 4, "bytes_up": 40, "bytes_down": 400, "denials_lost": 0, "denials": []}
+
+    def __init__(self, sessions):
+        run = sessions.state / "run"
+        run.mkdir(parents=True, mode=0o700)
+        self.door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.door.bind(str(run / "egress.sock"))
+        self.door.listen(4)
+        self.door.settimeout(30)
+        for path in (sessions.state, run, run / "egress.sock"):
+            sessions.give(path)
+        (run / "egress.sock").chmod(0o600)
+        self.reported = []
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        for report in (self.FIRST, self.SECOND):
+            conn = self.door.accept()[0]
+            conn.settimeout(30)
+            _, fds, _, _ = socket.recv_fds(conn, 65536, 1)
+            if report is self.FIRST:
+                end(inside(os.fstat(fds[0]).st_ino))
+            os.close(fds[0])  # nobody answers there
+            conn.sendall(b'{"ok":true}')
+            if conn.recv(65536) == b'{"end":true}':
+                self.reported.append(report)
+                conn.sendall(json.dumps(report).encode())
+
+
+def end(pid):
+    """Pid 1 of a sandbox and the half outside, and all of it has gone: what is said to it then is heard by nobody."""
+    stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    parent = int(stat.rpartition(")")[2].split()[1])
+    for p in (parent, pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(p, signal.SIGKILL)
+    assert wait_until(lambda: all(gone(p) for p in (parent, pid)))
+
+
+def gone(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def inside(listener):
+    """Pid 1 of the sandbox in whose network this socket listens."""
+    for p in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError, IndexError):
+            if p.name.isdigit() and "creel-warden" in (p / "comm").read_text() and any(
+                    line.split()[9] == str(listener) for line in (p / "net/tcp").read_text().splitlines()[1:]):
+                return int(p.name)
+    return None
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="nobody but root looks into pid 1 of a sandbox")
+def test_a_call_that_goes_again_tells_of_both_ways_out(route):
+    midway = Midway(route.sessions)
+    got = route("curl", "-fsS", "http://ollama:11434/", status=None)
+    midway.thread.join(30)
+    assert midway.reported == [Midway.FIRST, Midway.SECOND], got
+    assert got["egress"] == {"requests": 7, "bytes_up": 70, "bytes_down": 700, "denials_not_listed": 1}
+    assert [(d["object"], d["count"]) for d in got["denials"]] == [("example.com:80", 2)]
+    midway.door.close()

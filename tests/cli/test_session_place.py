@@ -58,3 +58,49 @@ def test_a_sandbox_that_has_ended_has_no_workspace(sessions, dirs):
     sessions("recreate", "--session", "agent:main:test", status=0)
     assert sessions.sh("cat name", cwd=dirs["other"]) == "other\n"
     assert sessions.sh("cat name", cwd=dirs["here"]) == "other\n"
+
+
+def test_a_private_workspace_is_told_before_the_call_and_with_its_result(sessions, dirs):
+    """OpenClaw's default: without a word, whoever stands among their files would look for them in vain."""
+    none = ["--set", "mounts.workspace.access=none"]
+    result = sessions(*none, "call", "exec", "--", "ls", status=0).json
+    [warning] = result["warnings"]
+    assert result["stdout"] == "" and f"private directory of the session, and not on '{dirs['here']}'" in warning and "--workspace-access overlay" in warning
+    shown = sessions(*none, "call", "--text", "exec", "--", "ls", status=0)
+    assert (shown.out, shown.err) == ("", f"creel call: {warning}\n")
+    assert sessions(*none, "-q", "call", "--text", "exec", "--", "ls", status=0).err == ""
+    asked = sessions("call", "--workspace-access", "none", "exec", "--", "ls", status=0)
+    assert asked.json["warnings"] == [] and asked.err == ""
+    assert sessions(*none, "call", "--session", "agent:main:host", "exec", "--", "ls", status=0).json["stdout"] == "name\nsub\n"
+
+
+@pytest.mark.parametrize("name", ["sp ", " sp", "sp\n", "sp\u00a0", "\u2003sp"], ids=ascii)
+def test_a_directory_whose_name_ends_with_a_space_is_not_another(sessions, name):
+    """Trimmed, as words in a file are, it would be a directory that nobody has named, and with access rw somebody else's files."""
+    for each in (name, name.strip()):
+        (sessions.cwd / each).mkdir()
+        (sessions.cwd / each / "who").write_text(each)
+        sessions.give(sessions.cwd / each)
+    here = sessions.cwd / name
+    assert sessions("run", "--", "cat", "who", cwd=here, status=0).out == name
+    assert sessions("run", "--workspace", name, "--", "cat", "who", status=0).out == name
+    assert sessions("run", "--workspace", str(here), "--workspace-access", "rw", "--", "sh", "-c", "cat who; echo > made", status=0).out == name
+    assert (here / "made").exists() and not (sessions.cwd / name.strip() / "made").exists()
+    assert sessions("call", "exec", "--", "cat", "who", cwd=here, status=0).json["stdout"] == name
+    assert sessions("call", "--session", "untrusted:x", "--workspace", str(here), "exec", "--", "cat", "who", status=0).json["stdout"] == name
+
+
+@pytest.mark.parametrize("last", ["sub-ü", "sub ", "sub"])
+def test_a_long_name_of_a_directory_is_not_cut(sessions, last):
+    """Cut where messages are, it would be the directory above, which is there, too."""
+    above = sessions.cwd / ("d" * max(1, 127 - len(str(sessions.cwd))))
+    assert len(str(above)) >= 128
+    here = above / last
+    here.mkdir(parents=True)
+    (here / "who").write_text("here")
+    (above / "who").write_text("above")
+    sessions.give(above)
+    sessions.give(here)
+    assert sessions("run", "--workspace", str(here), "--workspace-access", "rw", "--", "sh", "-c", "cat who; echo > made", status=0).out == "here"
+    assert (here / "made").exists() and not (above / "made").exists()
+    assert sessions("call", "--workspace", str(here), "exec", "--", "cat", "who", status=0).json["stdout"] == "here"

@@ -92,13 +92,18 @@ def digest(path):
     return h.hexdigest()
 
 
+LONG_TURN = 0.05
+
+
 def wait_until(what, seconds=1.0):
-    """True as soon as what() is; False after so long."""
-    end = time.monotonic() + seconds * PATIENCE
+    """True as soon as what() is; False after so long. On a busy machine a turn of this loop takes longer, as does what we wait for: it counts as LONG_TURN."""
+    left, begin = seconds * PATIENCE, time.monotonic()
     while not what():
-        if time.monotonic() > end:
+        if left <= 0:
             return False
         time.sleep(0.01)
+        now = time.monotonic()
+        left, begin = left - min(now - begin, LONG_TURN), now
     return True
 
 

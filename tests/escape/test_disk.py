@@ -64,6 +64,24 @@ def test_e22_the_number_of_files_is_bounded(light):
     assert wait_until(lambda: before - os.statvfs(light.base).f_favail < 2000, OTHERS) and not left_in_state(light)
 
 
+@pytest.mark.parametrize("make, words", [("head -c 3000000 /dev/zero | split -b 100000", "1m of disk"), ("mkdir d; cd d; seq -f %g 6000 | xargs touch", "4096 files")])
+def test_e22_who_ends_before_anybody_looks_keeps_nothing_more_either(light, make, words):
+    ws = digest(light.ws)
+    ended_for_its_disk(light.run("sh", "-c", make, options=["--disk", "1m"]), words, "--disk")
+    assert not left_in_state(light) and digest(light.ws) == ws
+    kept = light.run("sh", "-c", make, options=["--disk", "256m"], status=0)
+    assert kept.report["changes"]["total"] >= 30
+
+
+@pytest.mark.serial  # what others give back at the same moment counts, too
+@pytest.mark.parametrize("hide", ["chmod 0 d", "mkdir -p $(seq -s / 300); mv d $(seq -s / 300)"])
+def test_e22_who_ends_early_hides_nothing_either(light, hide):
+    """Where the file system alone can tell, or whoever may look everywhere."""
+    make = f"mkdir d; for i in 1 2 3 4 5 6 7 8 9 10; do head -c 8000000 /dev/zero >d/$i; done; {hide}"
+    ended_for_its_disk(light.run("sh", "-c", make, options=["--disk", "16m"]), "16m", "--disk")
+    assert not left_in_state(light)
+
+
 def test_e22_one_file_cannot_be_larger(light):
     """Where nothing else counts: in an overlay such a file is the whole limit, and its directory is more than that."""
     control = light.control("hog", f"fill={light.tmp}/big,40")

@@ -58,9 +58,12 @@ HOSTS = {  # name: how to run a command there, and whether a sandbox of each use
     "state-on-an-overlay": (as_root(STACKED), {"root": False, "user": False}),
     "state-read-only": (as_root('mount --bind "$BASE/home" "$BASE/home" && mount -o remount,bind,ro "$BASE/home" && exec "$@"'),
                         {"root": False, "user": False}),
+    "no-proc": (as_root('umount -l /proc && exec "$@"'), {"root": False, "user": False}),
+    "proc-of-another-pid-namespace": (as_root('exec "$@"', "-pf"), {"root": False, "user": False}),
     "chroot": (as_root(CHROOT), {"root": False, "user": False}),
     "memfd-noexec": (as_root('echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"', "-pf", "--mount-proc"), {"root": None, "user": None}),
 }
+WITHOUT_PROC = ("no-proc", "proc-of-another-pid-namespace")
 
 
 def at(host, box, *argv, fds=()):
@@ -98,6 +101,8 @@ def test_o04_doctor_says_what_run_does_on_every_host(light, host):
     if does.returncode:
         assert reason(about["sandbox"]["cause"]) in reason(does.stderr), (about["sandbox"], does)
         assert (host == "chroot") == ("this is a chroot" in about["user-namespaces"].get("cause", "")), about["user-namespaces"]
+        assert ("proc" in about) == (host in WITHOUT_PROC), about
+        assert "proc" not in about or about["proc"]["found"] in does.stderr and about["proc"]["fix"] in does.stderr, (about, does)
         return
     assert not [f for f in about.values() if f["state"] == "fail"], about
     assert (about["landlock"]["state"] == "ok") == (report["walls"]["landlock"] > 0), (about, report)
@@ -105,6 +110,14 @@ def test_o04_doctor_says_what_run_does_on_every_host(light, host):
     assert about["time-namespace"]["state"] == "ok" or KERNEL in about["time-namespace"]["fix"], about["time-namespace"]
     limited, _ = run_there(host, light, *LIMITS)
     assert (about["cgroup"]["state"] == "ok") == (limited.returncode == 0), (about["cgroup"], limited)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root makes hosts")
+@pytest.mark.parametrize("host", WITHOUT_PROC)
+@pytest.mark.parametrize("argv", [("list",), ("call", "exec", "command=true")])
+def test_every_command_tells_of_a_missing_proc(light, host, argv):
+    done = at(host, light, *argv, "--state-dir", light.home / "state")
+    assert done.returncode == 125 and "mount -t proc proc /proc" in done.stderr + done.stdout, done
 
 
 def said_of_the_sandbox(light, *options, cwd=None, env=None):

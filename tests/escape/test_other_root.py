@@ -9,7 +9,9 @@ from conftest import CREEL
 
 ROOT = ["unshare", "--user", "--map-root-user", "--"]
 NAMED = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
-OTHERS = {"uid-0": ROOT, "uid-1000": NAMED, "uid-0-below-1000": NAMED + ROOT, "uid-1000-below-0": ROOT + NAMED}
+NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534", "--"]
+OTHERS = {"uid-0": ROOT, "uid-1000": NAMED, "uid-0-below-1000": NAMED + ROOT, "uid-1000-below-0": ROOT + NAMED,
+          "uid-65534": NOBODY, "uid-65534-below-1000": NAMED + NOBODY}
 
 
 def inside(box, other, command):

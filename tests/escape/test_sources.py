@@ -70,6 +70,21 @@ def test_a_home_that_is_a_link_is_a_home(light, access):
     light.run("cat", "x", ws=work, access=access, env=env, state=light.tmp / "state", status=0)
 
 
+@pytest.mark.parametrize("written", ["{}//real", "{}/./real", "{}/real/", "{}/real/../real", "{}/alias/../real", "{}/alias/inner"])
+def test_a_home_is_a_home_however_it_is_written(light, written):
+    """Links and dots in its name are resolved; a plain name is looked at as it is."""
+    light.secret("real/.ssh/id_ed25519")
+    light.file("real/inner/x")
+    home = light.base / ("real/inner" if "inner" in written else "real")
+    light.secret(str(home.relative_to(light.base) / ".ssh/id_ed25519"))
+    light.give(light.base / "real")
+    (light.base / "alias").symlink_to(light.base / "real")
+    env = {"HOME": written.format(light.base)}
+    for ws in (home, home / ".ssh"):
+        done = light.run("cat", "id_ed25519", ws=ws, access="rw", env=env, state=light.tmp / "state")
+        assert done.status == 126 and light.mark not in done.out and "bind_blocked" in done.err, done
+
+
 def audit_rows(light):
     log = light.base / "log"
     log.mkdir(mode=0o700)
@@ -193,4 +208,23 @@ def test_what_is_mounted_in_a_second_place_is_blocked_there(light, use):
     how = {"options": ["--image", f"{place}/"]} if use == "image" else {"ws": place, "access": use}
     mounted = ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', light.home / ".ssh", place]
     done = subprocess.run([*mounted, *light.creel("cat", "key", **how)], cwd=light.ws, env=light.env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 126 and "under another name" in done.stderr and light.mark not in done.stdout, done
+
+
+@pytest.mark.parametrize("use", ["ro", "rw", "image", "bind"])
+@pytest.mark.parametrize("what, key", [("home", ".ssh/key"), (".", "home/.ssh/key"), ("elsewhere", "ssh/key")])
+def test_what_lies_around_it_is_blocked_in_a_second_place(light, what, key, use):
+    """Nothing of its name leads there: the home, the directory that it lies in, and the one that a link of its leads to."""
+    if not IS_ROOT:
+        pytest.skip("only root mounts")
+    if what == "elsewhere":
+        light.secret("elsewhere/ssh/key")
+        (light.home / ".ssh").symlink_to(light.base / "elsewhere/ssh")
+    else:
+        light.secret("home/.ssh/key")
+    place = light.file("second/place/x").parent
+    how = {"image": {"options": ["--image", f"{place}/"]}, "bind": {"options": ["-e", f'mounts.binds=["{place}:/second:ro"]']}}.get(use, {"ws": place, "access": use})
+    where = f"/second/{key}" if use == "bind" else key
+    mounted = ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', light.base / what, place]
+    done = subprocess.run([*mounted, *light.creel("cat", where, **how)], cwd=light.ws, env=light.env, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 126 and "under another name" in done.stderr and light.mark not in done.stdout, done

@@ -29,10 +29,13 @@ def left(box):
 def test_one_that_was_not_used_is_used_again(light):
     light.run("true", status=0)
     (one,) = spares(light)
-    upper, outer = inode(one / "upper0"), inode(one)
+    outer = inode(one)
     for _ in range(3):
+        upper, work = inode(one / "upper0"), inode(one / "work0")
         light.run("true", status=0)
-        assert spares(light) == [one] and (inode(one), inode(one / "upper0")) == (outer, upper)
+        assert spares(light) == [one] and inode(one) == outer
+        # The last overlay of these may not be gone yet (docs/decisions/014).
+        assert inode(one / "upper0") != upper and inode(one / "work0") != work
     assert sorted(p.name for p in one.iterdir()) == ["upper0", "work0"] and not left(light)
 
 
@@ -40,10 +43,11 @@ def test_what_a_killed_one_left_to_be_removed_does_not_keep_it_from_being_used(l
     light.run("true", status=0)
     (one,) = spares(light)
     light.run("true", status=0)
-    (one / "old").mkdir()
-    (one / "old" / "file").write_text("")
-    for p in (one / "old", one / "old" / "file"):
-        os.chown(p, one.stat().st_uid, one.stat().st_gid)
+    for name in ("old", "old-work"):
+        (one / name).mkdir()
+        (one / name / "file").write_text("")
+        for p in (one / name, one / name / "file"):
+            os.chown(p, one.stat().st_uid, one.stat().st_gid)
     outer = inode(one)
     light.run("true", status=0)
     assert spares(light) == [one] and inode(one) == outer

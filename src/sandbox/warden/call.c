@@ -143,7 +143,7 @@ static int child(void *arg)
 		r = become_payload(w->plan);
 	/* Changing the user makes the memory that we share dumpable again, where the host says so. */
 	if (w->plan->flags & PLAN_F_TWO_USERS)
-		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+		w->said->closed = SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0) >= 0;
 	if (r >= 0 && h->flags & SERVE_F_PTY)
 		r = make_terminal(h);
 	if (r >= 0)

@@ -17,12 +17,22 @@ SPARSE(0) static struct call calls[SERVE_CALLS_MAX];
 static uint32_t n_used; /* slots up to here have been used */
 static uint32_t n_live, n_killing, n_ended, n_timed;
 
+static uint64_t now; /* 0 = not asked yet */
+
 uint64_t now_us(void)
 {
 	struct __kernel_timespec t = { 0 };
 
-	SYS2(clock_gettime, CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	if (!now) {
+		SYS2(clock_gettime, CLOCK_MONOTONIC, &t);
+		now = (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	}
+	return now;
+}
+
+void now_again(void)
+{
+	now = 0;
 }
 
 struct call *call_new(uint64_t id)
@@ -169,14 +179,24 @@ static bool being_killed(uint64_t low, uint64_t high)
 	return wanted;
 }
 
+/*
+ * The first process of another call, which goes on. Only its own call's can be below it: whoever loses its parent becomes a child of one of its own
+ * call's, or ours. So where all our children are of this kind, nobody is left of any call that is being ended.
+ */
+static bool is_spared(long pid)
+{
+	for (uint32_t i = 0; i < n_used; i++)
+		if (calls[i].id && calls[i].pid == pid)
+			return !calls[i].killing;
+	return false;
+}
+
 /* A fork that is under way fails on the pending signal; what was born before that is found by the next look. */
 static void end_trees(const struct warden *w, bool nobody_left)
 {
-	uint64_t now = 0;
-
 	for (uint32_t i = 0; i < n_used; i++)
 		calls[i].found = 0;
-	if (!nobody_left)
+	if (!nobody_left && !mark_children(w, is_spared))
 		(void)mark_kill(w, being_killed, SIGKILL);
 	for (uint32_t i = 0; i < n_used; i++) {
 		struct call *c = &calls[i];
@@ -189,8 +209,7 @@ static void end_trees(const struct warden *w, bool nobody_left)
 			over(c);
 			continue;
 		}
-		now = now ? now : now_us() / 1000;
-		if (now < c->give_up)
+		if (now_us() / 1000 < c->give_up)
 			continue;
 		c->end.left = c->found / 2;
 		over(c);
@@ -206,12 +225,12 @@ static bool is_asked(uint64_t low, uint64_t high)
 	return low <= asked_id && asked_id <= high;
 }
 
-static void pass_deadline(const struct warden *w, struct call *c, uint64_t now)
+static void pass_deadline(const struct warden *w, struct call *c, uint64_t ms)
 {
 	c->end.reason = SERVE_TIMEOUT;
 	if (!c->asked && c->grace_ms) {
 		c->asked = true;
-		c->deadline = now + c->grace_ms;
+		c->deadline = ms + c->grace_ms;
 		asked_id = c->id;
 		(void)mark_kill(w, is_asked, SIGTERM);
 		return;
@@ -223,13 +242,13 @@ static void pass_deadline(const struct warden *w, struct call *c, uint64_t now)
 
 static void keep_deadlines(const struct warden *w)
 {
-	uint64_t now = n_timed ? now_us() / 1000 : 0;
+	uint64_t ms = n_timed ? now_us() / 1000 : 0;
 
 	for (uint32_t i = 0; n_timed && i < n_used; i++) {
 		struct call *c = &calls[i];
 
-		if (c->deadline && c->deadline <= now && !c->killing && !c->ended)
-			pass_deadline(w, c, now);
+		if (c->deadline && c->deadline <= ms && !c->killing && !c->ended)
+			pass_deadline(w, c, ms);
 	}
 }
 
@@ -286,8 +305,8 @@ static uint64_t next_alarm(void)
 
 const struct __kernel_timespec *calls_patience(struct __kernel_timespec *t)
 {
-	uint64_t at = n_timed ? next_alarm() : UINT64_MAX, now = at == UINT64_MAX ? 0 : now_us() / 1000;
-	uint64_t ms = at > now ? at - now : 0;
+	uint64_t at = n_timed ? next_alarm() : UINT64_MAX, from = at == UINT64_MAX ? 0 : now_us() / 1000;
+	uint64_t ms = at > from ? at - from : 0;
 
 	if (n_killing)
 		ms = ms < TICK_MS ? ms : TICK_MS;

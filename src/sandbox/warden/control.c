@@ -20,7 +20,7 @@ struct msghdr_ {
 struct cmsg_ {
 	size_t len;
 	int level, type;
-	int fd, pad;
+	int fd, second;
 };
 #define SOL_SOCKET_ 1
 #define SCM_RIGHTS_ 1
@@ -46,6 +46,21 @@ static long send_with(int socket, void *bytes, size_t n, int fd_to_pass, int fla
 		m.controllen = sizeof(c);
 	}
 	return SYS3(sendmsg, socket, &m, MSG_NOSIGNAL_ | flags);
+}
+
+/* In one message of one byte. */
+long pass_two(int socket, int a, int b)
+{
+	char byte = 0;
+	struct iovec_ iov = { &byte, 1 };
+	struct cmsg_ c = { .len = sizeof(size_t) + 4 * sizeof(int),
+			   .level = SOL_SOCKET_,
+			   .type = SCM_RIGHTS_,
+			   .fd = a,
+			   .second = b };
+	struct msghdr_ m = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
+
+	return SYS3(sendmsg, socket, &m, MSG_NOSIGNAL_ | MSG_DONTWAIT_);
 }
 
 long control_send(const struct warden_report *r, int fd_to_pass)

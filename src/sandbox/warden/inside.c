@@ -137,6 +137,7 @@ static void take_plan(struct warden *w)
 _Noreturn void inside(struct warden *w)
 {
 	uint64_t all = ~0ull;
+	int code;
 
 	SYS4(rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
 	SYS1(close, w->life[1]);
@@ -161,5 +162,8 @@ _Noreturn void inside(struct warden *w)
 	}
 	if (w->plan->flags & PLAN_F_SERVE)
 		serve(w);
-	die(payload_serve(w, payload_start(w)));
+	code = payload_serve(w, payload_start(w));
+	if (code == 0 && w->report.err == 0)
+		mounts_later(w);
+	die(code);
 }

@@ -60,6 +60,7 @@ long mark_open(struct warden *w)
 	long r = fd < 0 ? fd : SYS4(prlimit64, 0, MARK_HIGH, 0, &high);
 
 	w->proc_fd = (int)fd;
+	w->children_fd = (int)SYS4(openat, AT_FDCWD, "/proc/1/task/1/children", O_RDONLY | O_CLOEXEC, 0);
 	w->proc_from = fd < 0 ? 0 : find_processes((int)fd);
 	pages_forget(room, sizeof(room));
 	w->mark_top = high.hard;
@@ -122,4 +123,27 @@ uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig)
 			at += e->size;
 		}
 	return found;
+}
+
+/*
+ * Each of them is in it until we reap it, in the order in which they came: a child that comes while we read stands behind the others. Kernels without
+ * CONFIG_PROC_CHILDREN have no such file; there, and when there are more than fit, everybody is looked at.
+ */
+bool mark_children(const struct warden *w, bool (*known)(long pid))
+{
+	char text[256];
+	long pid = 0, n = w->children_fd < 0 ? 0 : SYS4(pread64, w->children_fd, text, sizeof(text), 0);
+
+	if (n <= 0 || n == (long)sizeof(text) || text[n - 1] != ' ')
+		return false;
+	for (long i = 0; i < n; i++) {
+		if (text[i] >= '0' && text[i] <= '9' && pid <= 100000000) {
+			pid = pid * 10 + (text[i] - '0');
+			continue;
+		}
+		if (text[i] != ' ' || !known(pid))
+			return false;
+		pid = 0;
+	}
+	return true;
 }

@@ -28,9 +28,14 @@ long new_mount(const char *type, const char *const *options, uint64_t attr)
 	return m;
 }
 
-static long attach(int mount, int target)
+/* Counted: what there is beside those that we attached came along with one of them (later.c). */
+static long attach(struct warden *w, long mount, long dir, const char *name)
 {
-	return SYS5(move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	long r = SYS5(move_mount, mount, "", dir, name,
+		      MOVE_MOUNT_F_EMPTY_PATH | (*name ? 0 : MOVE_MOUNT_T_EMPTY_PATH));
+
+	w->n_mounts += r >= 0;
+	return r;
 }
 
 /* A place that lies in a directory of the host, or anywhere below one: looked up without following a link. */
@@ -40,7 +45,7 @@ static long attach_elsewhere(struct warden *w, long mount, const char *path)
 
 	if (target < 0)
 		return target;
-	r = attach((int)mount, (int)target);
+	r = attach(w, mount, target, "");
 	SYS1(close, target);
 	return r;
 }
@@ -57,7 +62,7 @@ long attach_at(struct warden *w, long mount, const char *path)
 	if (dir == -EXDEV)
 		r = attach_elsewhere(w, mount, path);
 	else
-		r = dir < 0 ? dir : SYS5(move_mount, mount, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH);
+		r = dir < 0 ? dir : attach(w, mount, dir, name);
 	if (lies_in(w->parent, below_root(path)))
 		forget_parent(w);
 	SYS1(close, mount);
@@ -104,7 +109,7 @@ long do_root(struct warden *w, const struct step *s)
 
 	if (m < 0)
 		return told(w, m, "mount tmpfs", "/");
-	r = SYS5(move_mount, m, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH);
+	r = attach(w, m, AT_FDCWD, "/proc");
 	w->root_fd = (int)m;
 	return told(w, r, "attach the new root at", "/proc");
 }
@@ -273,7 +278,7 @@ static long cover(struct warden *w, const struct step *s, const char *source)
 	if (target < 0)
 		return target;
 	tree = copy_mount(w, source, STEP_F_RO | STEP_F_NOEXEC);
-	r = tree < 0 ? tree : attach((int)tree, (int)target);
+	r = tree < 0 ? tree : attach(w, tree, target, "");
 	if (tree >= 0)
 		SYS1(close, tree);
 	SYS1(close, target);

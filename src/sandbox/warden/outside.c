@@ -309,10 +309,11 @@ int outside(struct warden *w, long pid, int pidfd)
 
 	let_go(w);
 	e = r < 0 ? EVENT_CREEL_GONE : watch(w, pid, pidfd);
-	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)
-		return 125; /* our end is its end: it has a death signal */
+	/* It waits for inside in our place, which is about to end (later.c) and has a death signal. */
 	if (e == EVENT_LEAVE && w->private_fd < 0 && !w->groups.n)
-		return 0; /* it waits for inside in our place */
+		return 0;
+	if (e != EVENT_ENDED && signal_inside(pid, pidfd, SIGKILL) < 0)
+		return 125; /* our end is its end, too */
 	SYS5(waitid, P_PIDFD_, pidfd, 0, WEXITED_, 0);
 	finish(w);
 	return 0;

@@ -16,14 +16,18 @@
 
 #define SIG_ALL (~0ull)
 #define END_TICKS 200
+#define FORGET_NS 20000000
 
 SPARSE(1)
 static char *argv_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))),
 	*env_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))); /* pages that are not used cost nothing */
 SPARSE(0) static char child_stack[32768] __attribute__((aligned(4096)));
 
-void payload_forget(void)
+/* The plan, where the tasks beside us stood, the arguments, and where the payload's process stood before it was executed. */
+void started_forget(struct warden *w)
 {
+	plan_forget(w);
+	tasks_forget();
 	pages_forget(argv_, sizeof(argv_));
 	pages_forget(env_, sizeof(env_));
 	pages_forget(child_stack, sizeof(child_stack));
@@ -94,7 +98,9 @@ long become_payload(const struct plan_header *p)
 	long r = 0;
 
 	if (p->flags & PLAN_F_TWO_USERS) {
-		r = SYS2(setgroups, 0, 0);
+		r = SYS2(getgroups, 0, 0); /* none: pid 1 has given up its own, and giving up takes longer */
+		if (r > 0)
+			r = SYS2(setgroups, 0, 0);
 		if (r >= 0)
 			r = SYS3(setresgid, p->inner_gid, p->inner_gid, p->inner_gid);
 		if (r >= 0)
@@ -312,9 +318,6 @@ long payload_start(struct warden *w)
 	settle(w);
 	w->report.msg = MSG_READY;
 	(void)control_send(&w->report, -1);
-	plan_forget(w);
-	tasks_forget();
-	payload_forget();
 	return pid;
 }
 
@@ -471,13 +474,19 @@ int payload_serve(struct warden *w, long payload)
 {
 	struct pollfd p[2] = { { .fd = w->signals_fd, .events = POLLIN },
 			       { .fd = WARDEN_FD_CONTROL, .events = POLLIN } };
+	/* Memory is given back when it is worth it: a program that ends before that would wait for us. */
+	struct __kernel_timespec soon = { .tv_nsec = FORGET_NS }; /* the kernel leaves in it what is left */
+	bool forgotten = false;
 
 	/* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
 	SYS3(close_range, 0, 2, 0);
 	for (;;) {
 		if (reap(w, payload))
 			return 0;
-		SYS5(ppoll, p, 2, 0, 0, 0);
+		if (SYS5(ppoll, p, 2, forgotten ? 0 : &soon, 0, 0) == 0) {
+			started_forget(w);
+			forgotten = true;
+		}
 		if (p[0].revents && !take_signal(w->signals_fd, payload))
 			return end_all(w);
 		if (p[1].revents & POLLHUP)

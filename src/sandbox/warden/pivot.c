@@ -17,7 +17,30 @@ long do_seal(struct warden *w, const struct step *s)
 		    "/");
 }
 
-static uint32_t pivoted, detaching;
+static uint32_t pivoted, detaching, left;
+
+#define MOUNTS_MAX 128
+
+/* struct mnt_id_req of Linux 6.8: all mounts that can be reached from our root. */
+struct mounts_of {
+	uint32_t size, spare;
+	uint64_t of, param;
+};
+#define ALL_MOUNTS UINT64_MAX /* LSMT_ROOT */
+
+static void count_left(void)
+{
+	const struct mounts_of all = { .size = sizeof(all), .of = ALL_MOUNTS };
+	uint64_t ids[MOUNTS_MAX];
+	long n = SYS4(listmount, &all, ids, MOUNTS_MAX, 0);
+
+	left = n > 0 && n < MOUNTS_MAX ? (uint32_t)n : 0;
+}
+
+uint32_t detach_left(void)
+{
+	return left;
+}
 
 /*
  * pivot_root(".", ".") stacks the old root on the new one; detaching "/" then takes the old one away (pivot_root(2)). For that the
@@ -26,10 +49,15 @@ static uint32_t pivoted, detaching;
  */
 static long detach(void)
 {
+	long r;
+
 	while (!__atomic_load_n(&pivoted, __ATOMIC_ACQUIRE))
 		SYS4(futex, &pivoted, FUTEX_WAIT_PRIVATE, 0, 0);
 	__atomic_store_n(&detaching, 1, __ATOMIC_RELAXED);
-	return SYS2(umount2, "/", MNT_DETACH_);
+	r = SYS2(umount2, "/", MNT_DETACH_);
+	if (r >= 0)
+		count_left();
+	return r;
 }
 
 void detach_begin(struct warden *w)

@@ -136,42 +136,51 @@ static bool is_given(const struct warden *w, int dir, const char *name)
 	       st.stx_gid == (other ? p->outer_gid : (uint32_t)SYS0(getegid));
 }
 
-static void remove_old(int dir)
+/* The layers of the run before; disk.c passes over what is called so. */
+static const char *const old_names[] = { "old", "old-work" };
+
+static void remove_old(int dir, const char *name)
 {
-	long old = SYS4(openat, dir, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	long old = SYS4(openat, dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 
 	if (old == -EACCES) {
-		give_rights(dir, "old");
-		old = SYS4(openat, dir, "old", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+		give_rights(dir, name);
+		old = SYS4(openat, dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	}
 	if (old < 0)
 		return;
 	remove_below((int)old);
 	SYS1(close, old);
-	SYS3(unlinkat, dir, "old", AT_REMOVEDIR);
+	SYS3(unlinkat, dir, name, AT_REMOVEDIR);
 }
 
 /*
- * overlayfs makes work/work anew for every mount, and takes none that a volatile one has left. It is removed when pid 1 has no
- * need of us any more: freeing a directory can mean waiting for the disk.
+ * Layers are mounted once: the kernel may not have taken the last overlay of these down yet (later.c). They are removed when pid 1 has no need
+ * of us any more: freeing a directory can mean waiting for the disk.
  */
-static long set_aside(int dir, const char *work)
+static long set_aside(int dir, const char *layer, const char *old)
 {
-	long fd = SYS4(openat, dir, work, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0), r;
+	long r = SYS5(renameat2, dir, layer, dir, old, RENAME_NOREPLACE);
 
-	if (fd < 0)
-		return fd;
-	r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
 	if (r == -EEXIST) { /* whoever had to remove that one was killed */
-		remove_old(dir);
-		r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+		remove_old(dir, old);
+		r = SYS5(renameat2, dir, layer, dir, old, RENAME_NOREPLACE);
 	}
-	if (r == -EACCES) { /* it has no rights on itself, and we are not root */
-		give_rights((int)fd, "work");
-		r = SYS5(renameat2, fd, "work", dir, "old", RENAME_NOREPLACE);
+	return r;
+}
+
+/* It is ours by now, under our name: whoever is killed here leaves it to be swept, and not half of a spare one. */
+static long renew(const struct warden *w, int fd, const char *name, const char *upper, const char *work)
+{
+	long r = set_aside(fd, upper, old_names[0]);
+
+	if (r >= 0)
+		r = set_aside(fd, work, old_names[1]);
+	if (r < 0) {
+		remove_below(fd);
+		SYS3(unlinkat, w->live_fd, name, AT_REMOVEDIR);
 	}
-	SYS1(close, fd);
-	return r == -ENOENT ? 0 : r;
+	return r;
 }
 
 /* Who has the lock may rename it, and nobody else. */
@@ -189,13 +198,10 @@ static long take(struct warden *w, long spare, const char *from, const char *upp
 	if (r >= 0 && (!same((int)fd, &st) || !is_given(w, (int)fd, "") || !is_given(w, (int)fd, upper) ||
 		       !is_given(w, (int)fd, work)))
 		r = -ESTALE;
-	/* Now, as if it had just been made: a command may have set other times, and the next could read them there. */
-	if (r >= 0)
-		r = SYS4(utimensat, fd, upper, 0, AT_SYMLINK_NOFOLLOW);
-	if (r >= 0)
-		r = set_aside((int)fd, work);
 	if (r >= 0)
 		r = SYS5(renameat2, spare, from, w->live_fd, to, RENAME_NOREPLACE);
+	if (r >= 0)
+		r = renew(w, (int)fd, to, upper, work);
 	if (r < 0)
 		SYS1(close, fd);
 	else
@@ -223,8 +229,8 @@ static bool take_spare(struct warden *w, const char *path, const struct step *ov
 
 void private_settled(const struct warden *w)
 {
-	if (w->private_fd >= 0)
-		remove_old(w->private_fd);
+	for (int i = 0; i < 2 && w->private_fd >= 0; i++)
+		remove_old(w->private_fd, old_names[i]);
 }
 
 /* ---- one that stays ---- */
@@ -297,7 +303,7 @@ static long make_all(struct warden *w, const char *path)
 		return r < 0 ? r : make_layers(w);
 	}
 	if (overlay && take_spare(w, path, overlay))
-		return 0;
+		return make_layers(w);
 	r = make_locked(w, last_name(path));
 	if (r >= 0)
 		r = give(w, w->private_fd, "");

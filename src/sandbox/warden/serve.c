@@ -137,7 +137,8 @@ void begun_settle(struct warden *w)
 		return;
 	begun.c = NULL;
 	call_settle(w, &begun.r, c->pid);
-	if (w->plan->flags & PLAN_F_TWO_USERS) /* the child has done it, unless it was killed */
+	now_again();
+	if (w->plan->flags & PLAN_F_TWO_USERS && !w->said->closed) /* it was killed before it could */
 		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (w->said->err < 0) {
 		call_free(c);
@@ -276,8 +277,9 @@ static void dispatch(struct warden *w, struct request *r, const int *fds, unsign
 	case SERVE_STAT:
 		take_stat(r);
 		return;
-	default:
-		die(0); /* SERVE_STOP */
+	default: /* SERVE_STOP */
+		mounts_later(w);
+		die(0);
 	}
 }
 
@@ -295,8 +297,10 @@ static void take_request(struct warden *w)
 	if (n == 0)
 		die(1);
 	if (n == (long)sizeof(struct warden_report) &&
-	    ((const struct warden_report *)(const void *)message)->msg == MSG_END)
+	    ((const struct warden_report *)(const void *)message)->msg == MSG_END) {
+		mounts_later(w);
 		die(0);
+	}
 	memset(reply, 0, sizeof(struct serve_event));
 	*r = (struct request){ 0 };
 	err = n < 0 ? n : request_head(message, (size_t)n, r, &rest);
@@ -316,13 +320,19 @@ static void take_request(struct warden *w)
 
 static void take_signals(struct warden *w, bool *reap)
 {
-	uint32_t info[32] = { 0 }; /* struct signalfd_siginfo */
+	uint32_t info[2][32] = {
+		0
+	}; /* struct signalfd_siginfo; one that is left free says that there are no more */
+	long n;
 
-	while (SYS3(read, w->signals_fd, info, sizeof(info)) == (long)sizeof(info)) {
-		*reap |= info[0] == SIGCHLD;
-		if (signal_from_outside(info, SIGTERM))
-			SYS2(kill, -1, SIGTERM);
-	}
+	do {
+		n = SYS3(read, w->signals_fd, info, sizeof(info));
+		for (long i = 0; i < n / (long)sizeof(info[0]); i++) {
+			*reap |= info[i][0] == SIGCHLD;
+			if (signal_from_outside(info[i], SIGTERM))
+				SYS2(kill, -1, SIGTERM);
+		}
+	} while (n == (long)sizeof(info));
 }
 
 /* 0-2 stay taken, so that nothing that we are sent is ever one of them; whoever is executed without a stream has this one. */
@@ -345,23 +355,29 @@ _Noreturn void serve(struct warden *w)
 	bool reap = true; /* the process that tried the walls */
 
 	(void)payload_start(w);
+	started_forget(w);
 	take_null(w);
 	p[0].fd = w->signals_fd;
 	for (;;) {
 		const struct __kernel_timespec tick = { .tv_nsec = BEGUN_TICK_MS * 1000000 };
 		struct __kernel_timespec t;
 		bool ends_said = calls_step(w, reap);
+		long r;
 
 		reap = false;
 		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
-		if (SYS5(ppoll, p, 2, begun.c ? &tick : calls_patience(&t), 0, 0) > 0)
+		r = SYS5(ppoll, p, 2, begun.c ? &tick : calls_patience(&t), 0, 0);
+		now_again();
+		if (r > 0)
 			begun_settle(w);
 		else
 			begun_look(w);
 		if (p[0].revents)
 			take_signals(w, &reap);
-		if (p[1].revents & (POLLHUP | POLLERR))
+		if (p[1].revents & (POLLHUP | POLLERR)) {
+			mounts_later(w);
 			die(1); /* creel is gone: so is everything here */
+		}
 		if (p[1].revents & POLLOUT && reply_n && put(reply, reply_n))
 			reply_n = 0;
 		if (p[1].revents & POLLIN)

@@ -21,7 +21,9 @@ struct call {
 	struct serve_event end;
 };
 
-uint64_t now_us(void); /* monotonic */
+/* Monotonic; asked once until somebody has waited: all that we do in between takes less than anybody measures. */
+uint64_t now_us(void);
+void now_again(void);
 
 /* Waits for the child that still has our memory, if there is one, and answers when it could not execute: its call may be gone then. */
 void begun_settle(struct warden *w);

@@ -69,6 +69,9 @@ size_t strlen(const char *s);
 #ifndef __NR_clone3
 #define __NR_clone3 435
 #endif
+#ifndef __NR_listmount
+#define __NR_listmount 458
+#endif
 #ifndef __NR_mount_setattr
 #define __NR_mount_setattr 442
 #endif

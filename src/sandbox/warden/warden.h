@@ -32,6 +32,7 @@ struct child_said {
 	long err;
 	uint32_t step;
 	uint64_t probes;
+	bool closed; /* the memory that we share cannot be dumped, and it changes nothing any more that would open it */
 };
 
 /* task.c */
@@ -65,9 +66,10 @@ struct warden {
 	bool told_stopped; /* creel has not answered yet */
 	int signals_fd;
 	struct task net,
-		detach; /* what is made beside us: the network namespace; the host's tree, taken away */
-	bool has_net;   /* in the network namespace that the plan asks for */
-	uint32_t umask; /* the caller's; ours is 0, so that modes are what the plan says */
+		detach;    /* what is made beside us: the network namespace; the host's tree, taken away */
+	uint32_t n_mounts; /* that we have attached */
+	bool has_net;      /* in the network namespace that the plan asks for */
+	uint32_t umask;    /* the caller's; ours is 0, so that modes are what the plan says */
 	uint32_t landlock_abi;
 	bool mapped;    /* outside: the users of root's plans, before there is one */
 	bool plain;     /* uid 0, and not the host's: WARDEN_PLAIN */
@@ -81,6 +83,7 @@ struct warden {
 	struct group_records groups;       /* records of cgroups to remove when creel cannot any more */
 	struct child_said own_said, *said; /* what the payload's process says before it executes */
 	int proc_fd;                       /* serving: /proc, for mark.c */
+	int children_fd;                   /* and who our children are; negative: nobody says */
 	long proc_from;                    /* and where its processes begin */
 	uint64_t mark_top;                 /* and the highest that the second mark can be */
 	struct plan_header kept;           /* what is left of the plan */
@@ -148,6 +151,8 @@ void text_u64(char *buf, size_t size, size_t *at, uint64_t v);
 long life_send(const struct warden *w, uint32_t what, int fd_to_pass);
 void life_wait(struct warden *w, uint32_t what);
 int life_tree(struct warden *w, uint32_t step);
+/* Two descriptors in one message. Never waits. */
+long pass_two(int socket, int a, int b);
 long control_send(const struct warden_report *r, int fd_to_pass);
 long control_recv(struct warden_report *r, int flags);
 /* Never waits: -EAGAIN. The bytes of one message, and the descriptors that came with it. */
@@ -174,6 +179,10 @@ step_fn do_tty, do_hostname, do_net, do_listen, do_rlimit, do_keyring, do_chdir,
 /* net.c, mounts.c: tasks beside us, before the plan is there */
 void net_begin(struct warden *w);
 void detach_begin(struct warden *w);
+/* pivot.c: what the sandbox consists of when the host's tree has gone; 0 = not known */
+uint32_t detach_left(void);
+/* later.c: the last thing before pid 1 ends; whoever lives there by then, the kernel ends with it */
+void mounts_later(const struct warden *w);
 /* cpus.c: this task, and what it begins until it lets go; all others that it may run on; all that it may run on. */
 void cpus_stay(void);
 void cpus_elsewhere(void);
@@ -195,7 +204,7 @@ uint64_t probe_all(const struct warden *w);
 
 /* payload.c */
 long payload_start(struct warden *w);
-void payload_forget(void); /* the arguments, and where its process stood before it was executed */
+void started_forget(struct warden *w); /* gives back the memory that was needed until then */
 int payload_serve(struct warden *w, long payload);
 /* In the process that is to be executed: the payload's user, without capabilities. */
 long become_payload(const struct plan_header *p);
@@ -233,3 +242,5 @@ long mark_self(const struct warden *w, uint64_t id);
 /* For each process that may belong to a call; returns how many were signalled: those for which `wanted` says so. */
 typedef bool mark_wanted(uint64_t low, uint64_t high);
 uint32_t mark_kill(const struct warden *w, mark_wanted *wanted, int sig);
+/* Whether each of our children is one that `known` knows; false also when that cannot be told. */
+bool mark_children(const struct warden *w, bool (*known)(long pid));

@@ -143,8 +143,10 @@ void say_done(struct visit *v, unsigned status); /* counts and logs it */
 /* visit.c */
 struct visit *visit_new(struct guard *g, struct http_exchange *x);
 void visit_free(struct visit *v);
-/* decide() for what the caller asks; false: it was answered. */
-bool visit_decide(struct visit *v, enum via via, const struct ask_s2 *s2, struct decision *ret);
+/* Who asks over creel's own paths, by policy (decide_who()); false: it was answered. */
+bool visit_is_known(struct visit *v);
+/* decide() for what a job of S2 asks; false: it was answered. */
+bool visit_decide(struct visit *v, const struct ask_s2 *s2, struct decision *ret);
 bool visit_take_query(struct visit *v);        /* false: it was answered */
 bool visit_take_id(struct visit *v);           /* the caller's request_id, or a new one */
 struct str visit_token(const struct visit *v); /* as it came: until the next event of the exchange */

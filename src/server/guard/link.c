@@ -33,6 +33,7 @@ struct errand {
 	const struct errand_handler *handler;
 	void *ctx;
 	uint64_t idle_ms; /* since when */
+	uint64_t whose;   /* the last request */
 };
 
 static void on_sweep(struct loop *loop, void *ctx);
@@ -97,11 +98,12 @@ int link_new(struct loop *loop, const struct link_opts *o, struct link **ret, st
 
 /* ---- connections that wait ---- */
 
+/* Whether it has been ended meanwhile is looked at when somebody needs it. */
 static void keep(struct errand *r)
 {
 	struct link *l = r->link;
 
-	if (l->n_idle == l->o.max_idle || !http_client_is_ready(r->client)) {
+	if (l->n_idle == l->o.max_idle || !http_client_is_idle(r->client)) {
 		drop(r);
 		return;
 	}
@@ -217,11 +219,27 @@ static int connect_new(struct link *l, struct errand **ret, struct err *e)
 	return 0;
 }
 
-/* The one that was used last first: the others can go. */
-static int take_connection(struct link *l, struct errand **ret, struct err *e)
+/* His own, if there is one; else the one that was used last: the others can go. */
+static struct errand *pick(struct link *l, uint64_t whose)
+{
+	size_t at = l->n_idle - 1;
+	struct errand *r;
+
+	for (size_t i = l->n_idle; whose && i > 0; i--)
+		if (l->idle[i - 1]->whose == whose) {
+			at = i - 1;
+			break;
+		}
+	r = l->idle[at];
+	l->n_idle--;
+	memmove(l->idle + at, l->idle + at + 1, (l->n_idle - at) * sizeof(*l->idle));
+	return r;
+}
+
+static int take_connection(struct link *l, uint64_t whose, struct errand **ret, struct err *e)
 {
 	while (l->n_idle) {
-		struct errand *r = l->idle[--l->n_idle];
+		struct errand *r = pick(l, whose);
 
 		if (http_client_is_ready(r->client)) {
 			*ret = r;
@@ -249,8 +267,9 @@ int link_send(struct link *l, const struct errand_request *q, const struct erran
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].value.n)
 			fields[n++] = all[i];
-	if (take_connection(l, &r, e) < 0)
+	if (take_connection(l, q->whose, &r, e) < 0)
 		return -1;
+	r->whose = q->whose;
 	r->handler = h;
 	r->ctx = ctx;
 	http_client_patience(r->client, q->answer_ms, q->body_ms);

@@ -37,6 +37,8 @@ struct errand_request {
 	struct str caller_token;          /* X-Creel-Token; empty: none */
 	struct str accept, last_event_id; /* empty: none */
 	uint64_t answer_ms, body_ms;
+	/* Whose it is: of the connections that wait, the one that the same had last is taken, whose worker still has his session open. 0: any. */
+	uint64_t whose;
 };
 int link_send(struct link *l, const struct errand_request *q, const struct errand_handler *h, void *ctx,
 	      struct errand **ret, struct err *e);

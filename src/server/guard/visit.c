@@ -85,18 +85,40 @@ bool visit_take_query(struct visit *v)
 	return false;
 }
 
-bool visit_decide(struct visit *v, enum via via, const struct ask_s2 *s2, struct decision *ret)
+/* Nobody reads the guard's reasons. */
+static struct request request_of(const struct visit *v, enum via via)
 {
-	struct request r = { .facts = v->g->o.facts };
-	struct err e = { 0 };
+	struct request r = { .facts = v->g->o.facts, .brief = true };
 
 	ask_request(&v->ask, via, v->who.index, &r);
-	if (s2) {
-		r.tool = v->ask.tool;
-		r.argv = s2->argv;
-		r.has_timeout = s2->timeout_s.said;
-		r.timeout_s = s2->timeout_s.n;
-	}
+	return r;
+}
+
+/* What may be done is the runner's to decide; it asks this again, too. */
+bool visit_is_known(struct visit *v)
+{
+	const struct request r = request_of(v, VIA_API);
+	struct decision d;
+	enum code code = decide_who(callers_config(v->g->callers), &r, &v->arena, &d);
+
+	if (code == CODE_OK)
+		return true;
+	if (code == CODE_UNDECIDED)
+		say_error(v, 500, "internal", STR("internal error"));
+	else
+		say_code(v, &d);
+	return false;
+}
+
+bool visit_decide(struct visit *v, const struct ask_s2 *s2, struct decision *ret)
+{
+	struct request r = request_of(v, VIA_GUARD);
+	struct err e = { 0 };
+
+	r.tool = v->ask.tool;
+	r.argv = s2->argv;
+	r.has_timeout = s2->timeout_s.said;
+	r.timeout_s = s2->timeout_s.n;
 	if (decide(callers_config(v->g->callers), &r, &v->arena, ret, &e) >= 0)
 		return true;
 	say_error(v, 500, "internal", STR("internal error"));

@@ -194,6 +194,24 @@ static void after_connection(struct worker *w)
 	worker_state(w, SLOT_IDLE);
 }
 
+static bool has_whole_visit(const struct worker *w)
+{
+	return w->visit && w->visit->whole && !w->visit->gone;
+}
+
+/* What is left to do for a connection that was answered is done at once, and brings the next request if that is here already. */
+static void serve_visit(struct worker *w)
+{
+	if (!has_whole_visit(w))
+		return;
+	worker_state(w, SLOT_BUSY);
+	visit_serve(w->visit);
+	w->visit = visit_free(w->visit);
+	worker_state(w, SLOT_TAKEN);
+	spares_rest(w);
+	loop_run_due(w->loop);
+}
+
 static int serve(struct worker *w, struct err *e)
 {
 	for (;;) {
@@ -201,17 +219,12 @@ static int serve(struct worker *w, struct err *e)
 
 		uint64_t due = spares_due(w), tick = clock_deadline(TICK_MS);
 
+		/* Between two requests that came together, too, we are told to stop. */
 		if (r >= 0)
-			r = loop_step(w->loop, due < tick ? due : tick);
+			r = loop_step(w->loop, has_whole_visit(w) ? 0 : due < tick ? due : tick);
 		if (r < 0)
 			return err_sys(e, -r, "event loop");
-		if (w->visit && w->visit->whole && !w->visit->gone) {
-			worker_state(w, SLOT_BUSY);
-			visit_serve(w->visit);
-			w->visit = visit_free(w->visit);
-			worker_state(w, SLOT_TAKEN);
-			spares_rest(w);
-		}
+		serve_visit(w);
 		after_connection(w);
 		if (w->stopping && w->conn < 0)
 			return 0;

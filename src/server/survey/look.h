@@ -27,9 +27,6 @@ struct look {
 	unsigned n_alive;
 };
 
-/* STR_FMT of a text that must not be cut: a path or a command. */
-#define STR_ALL(s) (int)(s).n, (s).p
-
 /* Adds a finding; the texts are copied. NULL where there is none. An error's "...; fix: ..." becomes cause and fix. */
 void found(struct look *l, const char *name, enum survey_state state, const char *what, const char *cause,
 	   const char *fix);

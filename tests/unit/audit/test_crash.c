@@ -181,9 +181,13 @@ TEST(a_head_that_is_gone_is_found_and_told_in_the_log)
 	free((void *)(uintptr_t)text.p);
 }
 
+/* As long as one, and nothing in it: what a power cut leaves of a file. */
+static const char nothing[142];
+
 TEST(a_garbled_head_is_no_reason_to_write_nonsense)
 {
 	static const struct str heads[] = {
+		{ .p = nothing, .n = sizeof(nothing) },
 		STR("creel-audit 1 "),
 		STR("\n"),
 		STR("creel-audit 1 99999999999999999999 0 0 0\n"),
@@ -197,6 +201,8 @@ TEST(a_garbled_head_is_no_reason_to_write_nonsense)
 
 		fill_log(&p, 4);
 		spot_write(&p, "audit.head", heads[i]);
+		v = verify(&p);
+		CHECK_CASE(v.n_findings > 0, "case %zu counts as whole", i);
 		fill_log(&p, 1);
 		v = verify(&p);
 		CHECK_CASE(v.n_findings == 0 && v.last.seq == 6, "case %zu: %s", i, v.findings[0].text);
@@ -296,6 +302,53 @@ TEST(a_rotation_that_was_cut_short_is_finished)
 	assert_int_equal(rename(spot_file(&p, AUDIT_FILE), old), 0);
 	fill_log(&p, 2);
 	check_whole(&p, 5);
+}
+
+/* Then another, who had the full file open, was killed between its line and the head. */
+TEST(a_record_that_came_after_a_cut_rotation_is_not_lost)
+{
+	SPOT(p);
+	char old[100];
+	struct str head;
+
+	fill_log(&p, 3);
+	head = spot_read(&p, "audit.head");
+	fill_log(&p, 1);
+	spot_write(&p, "audit.head", head);
+	(void)snprintf(old, sizeof(old), "%s", spot_file(&p, "audit-00000000000000000001.jsonl"));
+	assert_int_equal(rename(spot_file(&p, AUDIT_FILE), old), 0);
+	fill_log(&p, 2);
+	check_whole(&p, 6);
+	free((void *)(uintptr_t)head.p);
+}
+
+/* Or amid its line. Who has the new, empty file open already goes on as well. */
+TEST(a_line_that_was_torn_after_a_cut_rotation_is_told_of_and_nothing_is_lost)
+{
+	SPOT(p);
+	_cleanup_(audit_closep) struct audit *early = NULL;
+	char old[100], log[100];
+	struct str text;
+	FILE *f;
+
+	fill_log(&p, 3);
+	(void)snprintf(old, sizeof(old), "%s", spot_file(&p, "audit-00000000000000000001.jsonl"));
+	(void)snprintf(log, sizeof(log), "%s", spot_file(&p, AUDIT_FILE));
+	assert_int_equal(rename(log, old), 0);
+	f = fopen(old, "ae");
+	assert_non_null(f);
+	assert_true(fputs("{\"seq\":4,\"ti", f) >= 0 && fclose(f) == 0);
+	spot_write(&p, AUDIT_FILE, STR(""));
+	early = open_log(&p, 0);
+	put_events(early, 1);
+	fill_log(&p, 1);
+	put_events(early, 1);
+	assert_int_equal(access(old, F_OK), -1);
+	check_whole(&p, 7);
+	text = spot_read(&p, AUDIT_FILE);
+	assert_non_null(strstr(text.p, "\"repaired\""));
+	assert_null(strstr(text.p, "\"lost\""));
+	free((void *)(uintptr_t)text.p);
 }
 
 /* ---- no room ---- */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "data/json.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -384,6 +385,66 @@ TEST(a_lock_that_somebody_keeps_is_not_waited_for_for_ever)
 	assert_int_equal(flock(fd, LOCK_UN), 0);
 	assert_int_equal(put_event(a, "created", &e), 0);
 	check_whole(&p, 1);
+}
+
+/* Keeps the lock for `rounds` of 20 ms, and writes into the head in each, as those do who have it one after the other. */
+struct keeper_of_the_lock {
+	const char *head;
+	int rounds, ready[2];
+};
+
+static void *keep_the_lock(void *ctx)
+{
+	const struct keeper_of_the_lock *k = ctx;
+	int fd = open(k->head, O_RDWR | O_CLOEXEC);
+	char was, is;
+
+	if (fd < 0 || pread(fd, &was, 1, 20) != 1 || flock(fd, LOCK_EX) < 0 ||
+	    write(k->ready[1], "x", 1) != 1)
+		abort();
+	for (int i = 0; i < k->rounds; i++) {
+		is = (char)('a' + i % 26);
+		if (pwrite(fd, &is, 1, 20) != 1)
+			abort();
+		usleep(20000);
+	}
+	if (pwrite(fd, &was, 1, 20) != 1)
+		abort();
+	close(fd);
+	return NULL;
+}
+
+static int put_beside(const struct audit_opts *o, struct keeper_of_the_lock *k, struct err *e)
+{
+	_cleanup_(audit_closep) struct audit *a = NULL;
+	pthread_t t;
+	char c;
+	int r;
+
+	assert_int_equal(audit_open(o, &a, e), 0);
+	put_events(a, 1);
+	assert_int_equal(pipe(k->ready), 0);
+	assert_int_equal(pthread_create(&t, NULL, keep_the_lock, k), 0);
+	assert_int_equal(read(k->ready[0], &c, 1), 1);
+	r = put_event(a, "created", e);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	close(k->ready[0]);
+	close(k->ready[1]);
+	return r;
+}
+
+TEST(where_others_write_one_waits_longer_and_not_for_ever)
+{
+	SPOT(p);
+	const struct audit_opts o = { .dir = p.dir, .lock_ms = 100 };
+	struct keeper_of_the_lock some = { .rounds = 20 }, many = { .rounds = 150 };
+	struct err e = { 0 };
+
+	some.head = many.head = spot_file(&p, "audit.head");
+	assert_int_equal(put_beside(&o, &some, &e), 0);
+	assert_true(put_beside(&o, &many, &e) < 0);
+	assert_int_equal(e.kind, ERR_UNAVAIL);
+	check_whole(&p, 3);
 }
 
 TEST(a_sync_is_due_after_a_record_and_not_after_a_sync)

@@ -148,4 +148,64 @@ TEST(a_redactor_with_marks_hides_both)
 	check_put(r, STR("abcd X_TOKEN=z"), STR("${T} X_TOKEN=<redacted>"));
 }
 
+/* Of words that marks are made of, and pieces of them, in any order. */
+TEST(what_may_not_change_is_put_as_it_is)
+{
+	static const char *const pieces[] = { "raw:",
+					      "RAW:",
+					      "Bearer ",
+					      "bearer",
+					      " ",
+					      "creel_",
+					      "CREEL_",
+					      "A_TOKEN",
+					      "=",
+					      "password",
+					      ":",
+					      "\"",
+					      "'",
+					      "abcd",
+					      "x",
+					      "$A",
+					      ",",
+					      "12345678",
+					      "secretsecret",
+					      "/",
+					      "\n",
+					      "-",
+					      "raw",
+					      "_",
+					      "ab",
+					      "basic " };
+	_cleanup_(redactor_freep) struct redactor *r = knows(STR("T"), STR("abcd"));
+	const struct redact_marks marks[] = { { .looks_secret = speaks_of_secrets },
+					      { .looks_secret = speaks_of_secrets, .wide = true } };
+	uint64_t state = 1;
+	size_t same = 0, other = 0;
+
+	for (size_t round = 0; round < 40000; round++) {
+		_cleanup_buf_ struct buf in = { 0 }, out = { 0 };
+
+		buf_init(&in, 4096);
+		buf_init(&out, 1 << 16);
+		redactor_mark(r, &marks[round % 2]);
+		for (size_t i = 0; i < 1 + round % 7; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			buf_puts(&in, pieces[(state >> 33) % (sizeof(pieces) / sizeof(pieces[0]))]);
+		}
+		if (round % 11 == 0)
+			buf_puts(&in,
+				 "creel_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0");
+		redact_put(r, &out, buf_str(&in));
+		if (str_eq(buf_str(&in), buf_str(&out)))
+			same += !redact_may_change(r, buf_str(&in));
+		else {
+			other++;
+			CHECK_CASE(redact_may_change(r, buf_str(&in)), "'%s' becomes '%s'", in.p, out.p);
+		}
+	}
+	assert_true(same > 1000 && other > 1000);
+	assert_false(redact_may_change(NULL, STR("abcd")));
+}
+
 TEST_MAIN()

@@ -314,6 +314,26 @@ WITH_BOX(pid_1_killed_is_told)
 	check_gone(d, ids[0], ids[1]);
 }
 
+WITH_BOX(one_that_ends_while_nothing_runs_is_told)
+{
+	struct box_call c = sh("exec sleep $MARK");
+	uint64_t id = ask(d, &c), end = clock_deadline(10000);
+	struct box_event ev;
+	struct err e = { 0 };
+	pid_t pid;
+	int r;
+
+	wait_marked(1);
+	pid = find_pid_1();
+	MUST(d->box->ops->cancel(d->box, id, 0, &e) == 0);
+	(void)hear_end(d, id);
+	MUST(d->box->ops->next(d->box, false, &ev, &e) == -EAGAIN);
+	MUST(kill(pid, SIGKILL) == 0);
+	while ((r = d->box->ops->next(d->box, false, &ev, &e)) == -EAGAIN)
+		MUST(clock_mono_ms() < end && usleep(1000) == 0);
+	MUST(r == 1 && ev.kind == BOX_GONE);
+}
+
 /* It never took what we asked for last, and that is told; what it had told before is heard all the same. */
 static void finished_first(struct den *d)
 {

@@ -116,6 +116,56 @@ TEST(files_what_is_no_regular_file_is_refused_without_waiting)
 	assert_int_equal(OP(p, stage, "new/", 0, 0666, &s), -EISDIR);
 }
 
+/* Whichever of the two it came as. */
+static void check_got(struct files *f, const char *path, struct str want)
+{
+	struct files_content c = { .fd = FD_NONE };
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+
+	assert_int_equal(f->ops->get(f, path, 0, &c), 0);
+	assert_true((c.fd >= 0) == !c.p);
+	if (c.p) {
+		assert_int_equal(c.p[c.n], '\0');
+		text = c.p;
+		n = c.n;
+	} else {
+		assert_int_equal(fd_read_all(c.fd, (size_t)1 << 20, &text, &n), 0);
+		(void)close(c.fd);
+	}
+	assert_true(str_eq((struct str){ .p = text, .n = n }, want));
+	assert_int_equal(c.st.size, n);
+	assert_true(S_ISREG(c.st.mode));
+}
+
+TEST(files_what_is_got_is_what_is_there)
+{
+	static const size_t sizes[] = { 0, 1, 1024, 4096, 16383, 16384, 16385, 200000 };
+	_cleanup_free_ char *bytes = malloc(200000);
+	struct files_content c;
+	YARD(p);
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < 200000; i++)
+		bytes[i] = (char)(i * 7 + i / 251);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct str want = { .p = bytes, .n = sizes[i] };
+
+		yard_put(p.work, "got", want, 0644);
+		check_got(p.files, "got", want);
+		check_got(p.files, "/work/got", want);
+	}
+	assert_int_equal(symlinkat("got", p.work, "link"), 0);
+	check_got(p.files, "link", (struct str){ .p = bytes, .n = 200000 });
+	assert_int_equal(OP(p, get, "link", FILES_NOFOLLOW, &c), -ELOOP);
+	assert_int_equal(OP(p, get, "../x", 0, &c), -EXDEV);
+	assert_int_equal(OP(p, get, "none", 0, &c), -ENOENT);
+	assert_int_equal(OP(p, get, ".", 0, &c), -EISDIR);
+	assert_int_equal(mkfifoat(p.work, "pipe", 0666), 0);
+	assert_int_equal(OP(p, get, "pipe", 0, &c), -ENXIO);
+	assert_int_equal(p.system->ops->get(p.system, "/proc/self/fd/0", 0, &c), -ELOOP);
+}
+
 TEST(files_a_device_is_no_regular_file_either)
 {
 	YARD(p);
@@ -382,15 +432,30 @@ TEST(files_directories_that_were_made_for_a_write_that_failed_are_gone_and_other
 	CHECK_READ(p, "kept/a/file", STR("x"));
 }
 
-static _Noreturn void write_deep(struct yard *p, const char *path)
+static bool write_deep(struct yard *p, const char *path)
+{
+	return write_at(p, path, STR("deep"), 0) == 0;
+}
+
+static bool drop_deep(struct yard *p, const char *path)
+{
+	struct files_stage s = FILES_STAGE_NONE;
+
+	if (OP((*p), stage, path, FILES_PARENTS, 0666, &s) != 0)
+		return false;
+	OP((*p), drop, &s);
+	return true;
+}
+
+static _Noreturn void be_counted(struct yard *p, const char *path, bool (*work)(struct yard *, const char *))
 {
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 || raise(SIGSTOP) != 0)
 		_exit(2);
-	_exit(write_at(p, path, STR("deep"), 0) != 0);
+	_exit(!work(p, path));
 }
 
 /* Every system call stops it twice. */
-static unsigned count_calls(struct yard *p, const char *path)
+static unsigned count_calls(struct yard *p, const char *path, bool (*work)(struct yard *, const char *))
 {
 	unsigned stops = 0;
 	int status;
@@ -398,7 +463,7 @@ static unsigned count_calls(struct yard *p, const char *path)
 
 	assert_true(pid >= 0);
 	if (pid == 0)
-		write_deep(p, path);
+		be_counted(p, path, work);
 	for (;;) {
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		if (!WIFSTOPPED(status))
@@ -421,9 +486,33 @@ TEST(files_each_new_directory_on_the_way_costs_the_same)
 	for (int i = 0; i < DEEP; i++)
 		memcpy(path + (ptrdiff_t)i * 2, "d/", 2);
 	memcpy(path + (ptrdiff_t)2 * DEEP, "f", 2);
-	n = count_calls(&p, path);
+	n = count_calls(&p, path, write_deep);
 	CHECK_CASE(n < DEEP * EACH, "%u calls for %d directories", n, DEEP);
 	CHECK_READ(p, path, STR("deep"));
+}
+
+TEST(files_each_directory_that_is_taken_back_costs_the_same)
+{
+	enum { DEEP = 2000, EACH = 17 };
+	YARD(p);
+	char path[2 * DEEP + 8];
+	struct stat st;
+	unsigned n;
+
+	assert_int_equal(mkdirat(p.work, "old", 0755), 0);
+	memcpy(path, "old/", 4);
+	for (int i = 0; i < DEEP; i++)
+		memcpy(path + 4 + (ptrdiff_t)i * 2, "d/", 2);
+	memcpy(path + 4 + (ptrdiff_t)2 * DEEP, "f", 2);
+	n = count_calls(&p, path, drop_deep);
+	CHECK_CASE(n < DEEP * EACH, "%u calls for %d directories", n, DEEP);
+	assert_int_equal(fstatat(p.work, "old/d", &st, 0), -1);
+	assert_int_equal(fstatat(p.work, "old", &st, 0), 0);
+	/* By another way, and from the root: the same are gone. */
+	assert_true(drop_deep(&p, "old/a/b/../c/d/f"));
+	assert_true(drop_deep(&p, "/work/old/./a//b/./c/f"));
+	assert_int_equal(fstatat(p.work, "old/a", &st, 0), -1);
+	assert_int_equal(fstatat(p.work, "old", &st, 0), 0);
 }
 
 /* In a child, because the limit stays: a file that cannot grow beyond it is a disk that is full. */

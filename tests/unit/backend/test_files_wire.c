@@ -242,6 +242,60 @@ static void more_without_number(int s, struct clerk_reply r)
 	say_fd(s, r, -1);
 }
 
+static void say_content(int s, struct clerk_reply r, size_t said, size_t n, int fd)
+{
+	char bytes[CLERK_MESSAGE_MAX / 16] = { 0 };
+
+	r.bytes = (uint32_t)said;
+	memcpy(bytes, &r, sizeof(r));
+	say(s, bytes, sizeof(r) + n, &fd, fd >= 0);
+}
+
+static void content_of_another_length(int s, struct clerk_reply r)
+{
+	r.flags = CLERK_R_WHOLE;
+	say_content(s, r, 6, 5, -1);
+}
+
+static void content_without_a_word(int s, struct clerk_reply r)
+{
+	say_content(s, r, 5, 5, file_of(5));
+}
+
+static void content_and_fd(int s, struct clerk_reply r)
+{
+	r.flags = CLERK_R_WHOLE;
+	say_content(s, r, 5, 5, file_of(5));
+}
+
+static void whole_and_fd(int s, struct clerk_reply r)
+{
+	r.flags = CLERK_R_WHOLE;
+	say_fd(s, r, file_of(0));
+}
+
+static void content_of_an_error(int s, struct clerk_reply r)
+{
+	r.flags = CLERK_R_WHOLE;
+	r.result = -ENOENT;
+	say_content(s, r, 5, 5, -1);
+}
+
+static void content_with_number(int s, struct clerk_reply r)
+{
+	r.flags = CLERK_R_WHOLE;
+	r.number = 1;
+	say_content(s, r, 5, 5, -1);
+}
+
+static const struct lie get_lies[] = {
+	{ "a content of another length", content_of_another_length },
+	{ "a content, and not the word", content_without_a_word },
+	{ "a content and an fd", content_and_fd },
+	{ "nothing, and an fd", whole_and_fd },
+	{ "a content and an error", content_of_an_error },
+	{ "a content with a number", content_with_number },
+};
 static const struct lie open_lies[] = {
 	{ "no fd", no_fd },
 	{ "a hundred fds", a_hundred },
@@ -317,16 +371,19 @@ static int each_any(void *ctx, const struct files_entry *entry)
 	return 0;
 }
 
-enum asked { OPEN, STAGE, LIST, STAT, ASKED_ };
+enum asked { OPEN, GET, STAGE, LIST, STAT, ASKED_ };
 
 static int ask(struct files *f, enum asked what)
 {
+	struct files_content c;
 	struct files_stage s;
 	struct files_stat st;
 
 	switch (what) {
 	case OPEN:
 		return f->ops->open(f, "a", 0, 0, &st);
+	case GET:
+		return f->ops->get(f, "a", 0, &c);
 	case STAGE:
 		return f->ops->stage(f, "a", 0, 0666, &s);
 	case LIST:
@@ -372,9 +429,16 @@ TEST(wire_believes_no_lie_about_an_open_file)
 {
 	for (size_t i = 0; i < N(open_lies); i++) {
 		check_lie(&open_lies[i], OPEN);
+		check_lie(&open_lies[i], GET);
 		if (open_lies[i].tell != writable)
 			check_lie(&open_lies[i], STAGE);
 	}
+}
+
+TEST(wire_believes_no_lie_about_a_content)
+{
+	for (size_t i = 0; i < N(get_lies); i++)
+		check_lie(&get_lies[i], GET);
 }
 
 TEST(wire_believes_no_answer_that_is_none)

@@ -72,6 +72,20 @@ static void check_log(struct den *d, const char *id, enum jobs_stream s, uint64_
 	}
 }
 
+/* Who has written it does not wait until the keeper has read it. */
+static void await_log(struct den *d, const char *id, enum jobs_stream s)
+{
+	uint64_t end = clock_deadline(20000);
+	struct jobs_part part = { 0 };
+	struct err e = { 0 };
+	char out[64];
+
+	while (part.n == 0) {
+		MUST(clock_mono_ms() < end && usleep(2000) == 0);
+		MUST(d->box->jobs->log(d->box, str_z(id), s, 0, out, sizeof(out), &part, &e) >= 0);
+	}
+}
+
 static void reconnect(struct den *d)
 {
 	d->box = box_close(d->box);
@@ -463,6 +477,7 @@ WITH_KEEPER(what_a_job_leaves_behind_ends_with_the_session)
 	i = await_end(d, i.id);
 	MUST(i.end.value == 0);
 	wait_marked(3);
+	await_log(d, "p1", JOBS_OUT);
 	check_log(d, "p1", JOBS_OUT, 0, "later\n");
 }
 

@@ -138,4 +138,37 @@ TEST(buf_visible_shows_what_a_terminal_would_obey)
 	}
 }
 
+TEST(buf_take_is_filled_by_the_caller)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+	char *p;
+
+	buf_init(&b, 10);
+	buf_puts(&b, "ab");
+	p = buf_take(&b, 3);
+	assert_non_null(p);
+	memcpy(p, "cde", 3);
+	CHECK_STR(buf_str(&b), STR("abcde"));
+	assert_int_equal(b.p[5], '\0');
+	assert_non_null(buf_take(&b, 5));
+	assert_false(b.failed);
+	assert_null(buf_take(&b, 1));
+	assert_true(b.failed);
+}
+
+TEST(buf_reserve_changes_nothing_that_can_be_seen)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+
+	buf_init(&b, 100);
+	buf_reserve(&b, 1000); /* more than ever */
+	assert_false(b.failed);
+	CHECK_STR(buf_str(&b), STR(""));
+	assert_int_equal(b.p[0], '\0');
+	assert_true(b.cap > 100);
+	buf_puts(&b, "ab");
+	buf_reserve(&b, 10);
+	CHECK_STR(buf_str(&b), STR("ab"));
+}
+
 TEST_MAIN()

@@ -50,7 +50,8 @@ static int other(uid_t uid, uid_t inside, uid_t inner)
 
 TEST(root_is_the_hosts_and_nobody_who_is_called_so)
 {
-	static const uid_t names[][2] = { { 0, 0 }, { 0, 1000 }, { 1000, 0 }, { 1000, 1000 } };
+	static const uid_t names[][2] = { { 0, 0 },         { 0, 1000 },     { 1000, 0 }, { 1000, 1000 },
+					  { 65534, 65534 }, { 1000, 65534 }, { 65534, 0 } };
 
 	assert_int_equal(root_of_host(), geteuid() == 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -58,6 +59,8 @@ TEST(root_is_the_hosts_and_nobody_who_is_called_so)
 		if (geteuid() == 0)
 			assert_int_equal(other(0, names[i][0], names[i][1]), 1);
 	}
+	/* Whom that root is, nobody can tell who is called as those without a name: he may be the host's. */
+	assert_int_equal(other(geteuid() == 0 ? 12345 : 0, 0, 65534), 1);
 }
 
 TEST_MAIN()

@@ -210,6 +210,35 @@ TEST(an_answer_that_comes_later_lets_the_next_request_wait)
 			       STR("HTTP/1.1 202 Accepted\r\nContent-Length: 5\r\n\r\nlaterHTTP/1.1 200")));
 }
 
+/* What it sends meanwhile stays where it is, and does not keep the loop awake; nor does the end of it. */
+TEST(a_client_that_sends_too_early_wakes_nobody_twice)
+{
+	_cleanup_serving_ struct serving s;
+
+	serving_start(&s, &plain);
+	for (int tcp = 0; tcp < 2; tcp++) {
+		_cleanup_close_ int fd = serving_connect(&s, tcp);
+		_cleanup_buf_ struct buf first, got;
+		uint64_t began;
+
+		ask(&s, fd, GET("/a"), &first, "\r\n\r\n/a");
+		serving_send(&s, fd, STR(GET("/hold")));
+		SERVING_UNTIL(&s, s.held);
+		serving_send(&s, fd, STR(GET("/next")));
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		began = clock_mono_ms();
+		for (int i = 0; i < 10; i++)
+			serving_turn(&s, 20);
+		assert_true(clock_mono_ms() - began >= 100);
+		assert_int_equal(s.n_requests, tcp * 3 + 2);
+		assert_int_equal(http_answer(s.held, 202, NULL, 0, STR("later")), 0);
+		s.held = NULL;
+		buf_init(&got, 4096);
+		assert_true(serving_read(&s, fd, &got, "/next", 1));
+	}
+	assert_int_equal(s.n_gone, 0);
+}
+
 TEST(an_answer_that_cannot_be_sent_leaves_room_for_another)
 {
 	static const struct http_answer_field bad = { STR("X"), STR("a\r\nSet-Cookie: b") };

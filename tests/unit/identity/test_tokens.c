@@ -193,6 +193,67 @@ TEST(writers_do_not_lose_each_others_tokens)
 	assert_int_equal(token_store_tokens(s)->n, WRITERS * EACH);
 }
 
+/* As the workers of a service do it, all day: each knows the tokens as it has read them last. */
+static void note_uses(const struct spot *p, uint64_t upto)
+{
+	struct token_store *own = open_store(p);
+	struct err e = { 0 };
+
+	if (token_store_load(own, &e) < 0)
+		_exit(1);
+	for (uint64_t at = 1; at <= upto; at++) {
+		const struct tokens *t = token_store_tokens(own);
+		uint64_t now = NOW + at * 60000;
+		struct token_use uses[2] = { { .ms = now }, { .ms = now } };
+
+		token_id(&t->v[0], uses[0].id);
+		token_id(&t->v[at % t->n], uses[1].id);
+		if ((at & 1 ? tokens_used(own, uses, 2, &e) : token_used(own, at % t->n, now, &e)) < 0)
+			_exit(2);
+	}
+	_exit(0);
+}
+
+TEST(a_revoked_token_stays_revoked_however_many_note_its_use)
+{
+	enum { WORKERS = 3, TOKENS = 60, USES = 401 };
+	SPOT(p);
+	STORE(s, p);
+	struct made all[TOKENS];
+	char id[TOKEN_ID_MAX];
+	struct err e = { 0 };
+	int status;
+
+	for (int i = 0; i < TOKENS / 2; i++)
+		all[i] = made(s, "g-coder:1", "", 0);
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0)
+			note_uses(&p, USES);
+	/* The first is used throughout, and is the last one to go. */
+	for (int i = 1; i <= TOKENS / 2; i++) {
+		int gone = i % (TOKENS / 2);
+		STORE(fresh, p);
+
+		assert_int_equal(token_revoke(s, str_z(all[gone].id), NOW, id, &e), 1);
+		all[TOKENS / 2 + i - 1] = made(s, "g-coder:1", "", 0);
+		assert_int_equal(token_store_load(fresh, &e), 1);
+		for (int k = 1; k <= i; k++)
+			assert_int_equal(state_of(fresh, all[k % (TOKENS / 2)].token, NOW), TOKEN_REVOKED);
+		for (int k = TOKENS / 2; k < TOKENS / 2 + i; k++)
+			assert_int_equal(state_of(fresh, all[k].token, NOW), TOKEN_VALID);
+	}
+	for (int i = 0; i < WORKERS; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	assert_true(token_store_load(s, &e) >= 0);
+	assert_int_equal(token_store_tokens(s)->n, TOKENS);
+	assert_int_equal(token_store_tokens(s)->v[0].used_ms, NOW + USES * 60000ull); /* nor is a use lost */
+	for (int i = 0; i < TOKENS; i++)
+		assert_int_equal(state_of(s, all[i].token, NOW),
+				 i < TOKENS / 2 ? TOKEN_REVOKED : TOKEN_VALID);
+}
+
 TEST(the_last_use_is_noted_and_not_written_with_every_call)
 {
 	SPOT(p);

@@ -681,4 +681,47 @@ TEST(proxy_keeps_the_length_of_an_answer_without_a_body)
 	assert_true(has(&w.far.seen, "Host: web\r\n"));
 }
 
+/* The one that goes from here to the server. */
+static void make_small_to(uint16_t port)
+{
+	int small = 4096;
+
+	for (int fd = 3; fd < 100; fd++) {
+		struct sockaddr_in a;
+		socklen_t n = sizeof(a);
+
+		if (getpeername(fd, (struct sockaddr *)&a, &n) == 0 && a.sin_family == AF_INET &&
+		    ntohs(a.sin_port) == port)
+			assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	}
+}
+
+/* More than the sockets take: some of it waits in the tunnel when both have ended their halves. */
+TEST(proxy_keeps_what_waits_for_a_server_when_both_halves_have_ended)
+{
+	static char more[40 << 10];
+	_cleanup_world_ struct world w;
+	int small = 4096;
+
+	memset(more, 'm', sizeof(more));
+	start(&w);
+	assert_int_equal(setsockopt(w.far.listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)), 0);
+	w.far.keep_open = true;
+	ask(&w, TUNNEL "ping");
+	UNTIL(&w, ends(&w.far.seen, "ping"));
+	make_small_to(w.far.port);
+	assert_int_equal(shutdown(w.far.fd, SHUT_WR), 0);
+	UNTIL(&w, w.eof);
+	w.far.deaf = true;
+	say(&w, (struct str){ more, sizeof(more) });
+	for (int i = 0; i < 30; i++)
+		turn(&w);
+	assert_int_equal(shutdown(w.fd, SHUT_WR), 0);
+	for (int i = 0; i < 100; i++)
+		turn(&w);
+	w.far.deaf = false;
+	UNTIL(&w, w.far.fd < 0);
+	assert_int_equal(w.far.seen.n, sizeof(more) + 4);
+}
+
 TEST_MAIN()

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "same.h"
 #include "world.h"
 
 static struct agent agents_ab[] = { { .id = { "a", 1 } }, { .id = { "b", 1 } } };
@@ -55,6 +56,47 @@ TEST(a_local_call_without_anything_is_the_main_session_of_main)
 	assert_true(has_reason(&w->d, STAGE_IDENTITY, "agent", "main"));
 	assert_true(has_reason(&w->d, STAGE_IDENTITY, "session", "agent:main:main"));
 	assert_true(has_reason(&w->d, STAGE_IDENTITY, "via", "cli"));
+}
+
+static void check_who(struct world *w, const char *what, enum code expected)
+{
+	struct decision *who = calloc(1, sizeof(*who));
+	const char *other;
+
+	assert_non_null(who);
+	ask(w);
+	CHECK_CASE(decide_who(&w->c, &w->r, &w->a, who) == expected, "%s", what);
+	CHECK_CASE(who->verdict == VERDICT_DENY, "%s: nothing may run by it", what);
+	CHECK_CASE((w->d.stopped_at == STAGE_IDENTITY && w->d.code == expected) || expected == CODE_OK, "%s",
+		   what);
+	other = expected == CODE_OK ? NULL : differs(who, &w->d);
+	CHECK_CASE(!other, "%s: %s", what, other);
+	free(who);
+}
+
+TEST(the_first_stage_alone_refuses_whom_the_whole_would_and_nobody_else)
+{
+	WORLD(w);
+
+	as_guard(w);
+	w->r.via = VIA_API;
+	check_who(w, "somebody", CODE_OK);
+	w->r.tool = STR("nope");
+	check_who(w, "a tool that there is not", CODE_OK);
+	w->r.session_key = STR("agent:g-coder:telegram:group:-100456");
+	w->r.token = 1;
+	check_who(w, "another's pair", CODE_PAIR_NOT_ALLOWED);
+	w->r.chat_id = STR("-100456");
+	w->r.agent = STR("g-hello");
+	check_who(w, "another's session", CODE_AGENT_MISMATCH);
+	w->r.session_key = STR("agent:g-hello:main");
+	check_who(w, "a session that is not the pair's", CODE_INVALID_SESSION);
+	w->r.session_key = (struct str){ 0 };
+	check_who(w, "the pair's own", CODE_OK);
+	w->r.token = 2;
+	check_who(w, "no token", CODE_INVALID_AUTH);
+	w->r.auth = AUTH_MISSING;
+	check_who(w, "nothing shown", CODE_MISSING_AUTH);
 }
 
 /* S2-2, S2-3, S2-21, S2-43 */

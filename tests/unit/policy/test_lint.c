@@ -347,6 +347,9 @@ TEST(c9_require_with_provider_none_is_told)
 	w.c.formats = 1u << FORMAT_OPENCLAW_NET;
 	per("exec", ENFORCE_REQUIRE);
 	FOUND("require_without_provider");
+	w.c.base.when = WHEN_ALL;
+	NOT_FOUND("require_without_provider"); /* it has a sandbox, of this host */
+	w.c.base.when = WHEN_OFF;
 	w.c.formats = 1u << FORMAT_CREEL;
 	NOT_FOUND("require_without_provider");
 }

@@ -400,6 +400,15 @@ TEST(c33_a_provider_that_was_not_built_in_is_an_error_that_names_the_option)
 	assert_true(memmem(w.d.message.p, w.d.message.n, "-Dopensandbox=true", 18));
 	CHECK_CODE(ask(MAIN, "read"), CODE_BACKEND_NOT_BUILT);
 	assert_true(has_fix(&w.d, "-Dopensandbox=true"));
+	/* What is advised first works in this build, and not without walls. */
+	assert_true(str_starts(w.d.fix_it.v[0], STR("backend.opensandbox.provider=None with mode.when=all")));
+	w.c.base.osb_provider = PROVIDER_NONE;
+	w.c.base.when = WHEN_ALL;
+	s4_tool("exec", ENFORCE_REQUIRE);
+	CHECK_OK(ask(MAIN, "shell"));
+	assert_int_equal(w.d.place.place, PLACE_CONTAINER);
+	assert_int_equal(w.d.place.backend, BACKEND_NATIVE);
+	assert_false(has_warning(&w.d, "require_without_provider"));
 }
 
 TEST(s4_3_a_build_without_opensandbox_is_fine_while_nobody_asks_for_it)

@@ -271,4 +271,87 @@ TEST(the_refusal_points_at_the_rule)
 	CHECK_STR(w->d.message, STR("Action 'git_push' denied in sandbox mode 'light'"));
 }
 
+/* What is advised is done; nothing else of the request is changed. */
+static bool do_as_told(struct world *w)
+{
+	for (size_t i = 0; i < w->d.fix_it.n; i++)
+		for (enum trust t = 0; t < TRUST_COUNT_; t++) {
+			char flag[64];
+
+			(void)snprintf(flag, sizeof(flag), "--sandbox %s", enum_name(trust_names, (int)t));
+			if (!str_starts(w->d.fix_it.v[i], str_z(flag)))
+				continue;
+			w->r.has_trust = true;
+			w->r.trust = t;
+			w->r.allow_weaken =
+				memmem(w->d.fix_it.v[i].p, w->d.fix_it.v[i].n, "--allow-weaken", 14);
+			return true;
+		}
+	return false;
+}
+
+/* With what was asked for by flag, and with what the session has anyway. */
+TEST(a_refusal_by_the_mode_says_which_one_lets_it_pass_and_that_one_does)
+{
+	static const char *const keys[] = { "analysis:x", "untrusted:x", "client:x", "main:x" };
+	static const char *const tools[] = { "exec",    "write",   "edit",    "git",          "process",
+					     "browser", "network", "secrets", "external_api", "code_exec" };
+	unsigned refused = 0;
+	WORLD(w);
+
+	for (unsigned i = 0; i < 4 * 10 * (TRUST_COUNT_ + 1); i++) {
+		const char *key = keys[i % 4], *tool = tools[i / 4 % 10];
+		unsigned flag = i / 40;
+
+		w->r.has_trust = flag < TRUST_COUNT_;
+		w->r.trust = w->r.has_trust ? (enum trust)flag : TRUST_READONLY;
+		w->r.allow_weaken = false;
+		ask_for(w, key, tool);
+		if (w->d.code != CODE_CAPABILITY_DENIED)
+			continue;
+		refused++;
+		CHECK_CASE(do_as_told(w), "%s in %s", tool, key);
+		ask_for(w, key, tool);
+		CHECK_CASE(w->d.code != CODE_CAPABILITY_DENIED && w->d.code != CODE_WEAKEN_REFUSED,
+			   "%s in %s: %.*s", tool, key, STR_ARG(w->d.message));
+	}
+	assert_true(refused > 40);
+}
+
+TEST(a_refusal_by_the_mode_names_what_the_session_has_it_from)
+{
+	WORLD(w);
+
+	ask_for(w, "untrusted:x", "git");
+	assert_true(list_holds(w->d.fix_it,
+			       "mode.trust.rules: add { match: \"untrusted:x\", trust: \"light\" }"));
+	assert_true(list_holds(w->d.fix_it, "--sandbox light --allow-weaken"));
+	w->c.base.trust_default = TRUST_READONLY;
+	ask_for(w, "other:x", "write");
+	assert_true(list_holds(w->d.fix_it, "mode.trust.default=docker"));
+	w->r.has_trust = true;
+	w->r.trust = TRUST_DOCKER;
+	ask_for(w, "client:x", "git");
+	assert_int_equal(w->d.fix_it.n, 1);
+	CHECK_STR(w->d.fix_it.v[0], STR("--sandbox light"));
+	w->r.via = VIA_LIBRARY;
+	ask_for(w, "client:x", "git");
+	assert_int_equal(w->d.fix_it.n, 1);
+	assert_true(str_starts(w->d.fix_it.v[0], STR("trust \"light\"")));
+}
+
+TEST(a_refusal_by_a_rule_names_the_entry)
+{
+	WORLD(w);
+
+	printed_rules(w);
+	ask_for(w, "client:leon", "git_push");
+	assert_true(list_holds(w->d.fix_it, "mode.trust.rules: remove git_push from deny of 'client:*'"));
+	ask_for(w, "untrusted:x", "write");
+	assert_true(list_holds(w->d.fix_it, "mode.trust.rules: add write to allow of 'untrusted:*'"));
+	ask_for(w, "client:leon", "secrets"); /* no mode has it, as long as the rule says no */
+	assert_true(list_holds(w->d.fix_it, "mode.trust.rules: allow and deny of 'client:*'"));
+	assert_int_equal(w->d.fix_it.n, 1);
+}
+
 TEST_MAIN()

@@ -3,11 +3,13 @@
 #include "check.h"
 
 #include "base/fd.h"
+#include "base/port.h"
 #include "sandbox/mountinfo.h"
 #include "sandbox/sockets.h"
 #include "sandbox/source.h"
 #include "sandbox/unixdiag.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -100,6 +102,36 @@ TEST(mountinfo_reads_what_is_escaped)
 	leave();
 }
 
+/* The same number, whichever way the kernel was asked. */
+TEST(mountinfo_one_mount_is_of_the_file_system_that_its_line_says)
+{
+	_cleanup_arena_ struct arena a = { 0 };
+	struct mount_lines all = { 0 };
+	size_t seen = 0;
+
+	arena_init(&a, (size_t)16 << 20);
+	assert_int_equal(mountinfo_read(&a, &all), 0);
+	for (size_t i = 0; i < all.n; i++) {
+		struct port_statx st = { 0 };
+		uint64_t dev = 0;
+		int r;
+
+		/* one that lies below another mount of the same point is not to be had by its name */
+		if (port_statx(AT_FDCWD, all.v[i].point.p, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+			       PORT_STATX_MNT_ID, &st) < 0 ||
+		    st.stx_mnt_id != all.v[i].id)
+			continue;
+		r = mountinfo_dev(all.v[i].point.p, &dev);
+		if (r == -ENOSYS || r == -EPERM)
+			skip(); /* this kernel does not tell */
+		assert_int_equal(r, 0);
+		CHECK_CASE(dev == all.v[i].dev, "%s", all.v[i].point.p);
+		seen++;
+	}
+	assert_true(seen > 0);
+	assert_true(mountinfo_dev("/nowhere/at/all", &(uint64_t){ 0 }) == -ENOENT);
+}
+
 TEST(sockets_below_a_writable_directory_are_covered)
 {
 	_cleanup_close_ int one = FD_NONE, two = FD_NONE;
@@ -119,6 +151,12 @@ TEST(sockets_below_a_writable_directory_are_covered)
 	assert_true(str_eq(p.masks[0].path, STR("/data/sub/s")));
 	assert_int_equal(stat(at("sub/s").p, &st), 0);
 	assert_int_equal(p.masks[0].ino, st.st_ino);
+	/* without the mounts below it, as root's are */
+	m.idmap = true;
+	p = hide(&m, true, &e);
+	assert_int_equal(p.n_masks, 1);
+	assert_int_equal(p.masks[0].ino, st.st_ino);
+	m.idmap = false;
 	/* a second name: the tree is searched, and both are found */
 	assert_int_equal(link(at("sub/s").p, at("other").p), 0);
 	p = hide(&m, false, &e);
@@ -126,6 +164,9 @@ TEST(sockets_below_a_writable_directory_are_covered)
 	/* moved away from its name */
 	two = bound(at("was").p);
 	assert_int_equal(rename(at("was").p, at("is").p), 0);
+	p = hide(&m, true, &e);
+	assert_int_equal(p.n_masks, 3);
+	m.idmap = true;
 	p = hide(&m, true, &e);
 	assert_int_equal(p.n_masks, 3);
 	assert_int_equal(e.kind, ERR_NONE);

@@ -105,6 +105,54 @@ WITH_SERVED(no_process_outlives_a_call_that_ends)
 	}
 }
 
+static void check_ends_whole(struct served *s, const char *const *way, int others)
+{
+	struct warm_call c = linger(way);
+	uint64_t id = begin(s, &c);
+	struct serve_event ev = hear_exit(s, id);
+
+	if (ev.left || ev.ended == 0 || count_marked(NULL) != others) {
+		(void)fprintf(stderr, "%s %s: %u ended, %u left, %d on the host\n", way[0], way[1], ev.ended,
+			      ev.left, count_marked(NULL));
+		_exit(1);
+	}
+}
+
+static void check_all_end(struct served *s, int others)
+{
+	static const char *const left[][4] = { { "daemon", "nap" },
+					       { "brother", "nap" },
+					       { "hide", "daemon", "nap" } };
+
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		check_ends_whole(s, left[i], others);
+}
+
+/*
+ * Whose first process lives is not looked for among those that a call has left behind. First one lives that would adopt orphans; then there is an
+ * orphan whose call goes on, too; then more first processes than pid 1 reads the numbers of.
+ */
+WITH_SERVED(nobody_hides_behind_a_call_that_goes_on)
+{
+	struct warm_call c = LINGER("hide", "nap");
+	uint64_t id;
+
+	(void)begin(s, &c);
+	wait_marked(1);
+	check_all_end(s, 1);
+	c = LINGER("hide", "daemon", "nap");
+	c.flags = SERVE_F_KEEP;
+	id = begin(s, &c);
+	(void)hear_exit(s, id);
+	wait_marked(2);
+	check_all_end(s, 2);
+	for (int i = 0; i < 100; i++) {
+		c = shell_call("exec sleep 1000");
+		(void)begin(s, &c);
+	}
+	check_all_end(s, 2);
+}
+
 /* Without the mark nobody would be found: the attack that the test is about works where no call is cancelled. */
 WITH_SERVED(the_same_ways_outlive_a_call_that_is_kept)
 {
