@@ -9,14 +9,16 @@ import pathlib
 import sys
 import xml.etree.ElementTree as ET
 
+WORDS_MAX = 1500  # of each failure: what else it said is far above
 step_failed, directory = int(sys.argv[1]), pathlib.Path(sys.argv[2])
 passed = failed = skipped = 0
 for path in sorted(directory.glob("*.xml")):
     for case in ET.parse(path).iter("testcase"):
         name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
-        if case.find("failure") is not None or case.find("error") is not None:
+        bad = next((b for b in (case.find("failure"), case.find("error")) if b is not None), None)
+        if bad is not None:
             failed += 1
-            print(f"FAILED {name}")
+            print(f"FAILED {name}: {' '.join((bad.get('message') or bad.text or '').split())[:WORDS_MAX]}")
         elif case.find("skipped") is not None:
             skipped += 1
             print(f"skipped {name}: {case.find('skipped').get('message') or ''}")

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define DEPTH_MAX 64u
 #define ENTRIES_MAX 1000000u
 
 /* ---- removing ---- */
@@ -81,67 +81,168 @@ int tree_remove(int parent, const char *name)
 
 /* ---- measuring ---- */
 
+/* Above the directory that is being read: which one it must be, how far it was read, and what it has to become again. */
+struct level {
+	dev_t dev;
+	ino_t ino;
+	long at;
+	mode_t mode; /* that it had before it was unlocked; UNTOUCHED otherwise */
+};
+#define UNTOUCHED ((mode_t)-1)
+
+struct measuring {
+	struct tree_size *size;
+	DIR *d; /* the directory that is being read, and no other is open */
+	mode_t mode;
+	struct level *above;
+	size_t depth, cap;
+	bool unlock;
+};
+
+/* Each name of a file that has several takes its share. */
 static void count(const struct stat *st, struct tree_size *ret)
 {
 	uint64_t ms = (uint64_t)st->st_ctim.tv_sec * 1000 + (uint64_t)st->st_ctim.tv_nsec / 1000000;
+	uint64_t bytes = (uint64_t)st->st_blocks * 512;
 
-	ret->bytes += (uint64_t)st->st_blocks * 512;
+	ret->bytes += S_ISDIR(st->st_mode) || st->st_nlink < 2 ? bytes : bytes / st->st_nlink;
 	ret->newest_ms = ms > ret->newest_ms ? ms : ret->newest_ms;
 }
 
-/* One entry of `d`: the directory that it is, opened, or NULL. */
-static DIR *measure_one(DIR *d, const char *name, struct tree_size *ret)
+/* *ret_mode: what it has to become again. */
+static DIR *open_dir(int at, const char *name, bool unlock, mode_t *ret_mode)
+{
+	int fd = openat(at, name, DIR_FLAGS);
+	struct stat st;
+	DIR *d;
+
+	*ret_mode = UNTOUCHED;
+	if (fd < 0 && errno == EACCES && unlock && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fchmodat(at, name, (st.st_mode & 07777) | 0700, AT_SYMLINK_NOFOLLOW) == 0) {
+		*ret_mode = st.st_mode & 07777;
+		fd = openat(at, name, DIR_FLAGS);
+	}
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d && fd >= 0)
+		(void)close(fd);
+	return d;
+}
+
+static bool push(struct measuring *m)
+{
+	struct level *grown;
+	struct stat st;
+
+	if (m->depth == m->cap) {
+		grown = reallocarray(m->above, m->cap ? m->cap * 2 : 64, sizeof(*grown));
+		if (!grown)
+			return false;
+		m->above = grown;
+		m->cap = m->cap ? m->cap * 2 : 64;
+	}
+	if (fstat(dirfd(m->d), &st) < 0)
+		return false;
+	m->above[m->depth++] =
+		(struct level){ .dev = st.st_dev, .ino = st.st_ino, .at = telldir(m->d), .mode = m->mode };
+	return true;
+}
+
+/* Into a directory of this one. Only one is open at a time: a payload may have nested more than there are descriptors. */
+static void descend(struct measuring *m, const char *name)
+{
+	mode_t mode;
+	DIR *sub = open_dir(dirfd(m->d), name, m->unlock, &mode);
+
+	if (!sub || !push(m)) {
+		m->size->incomplete = true;
+		if (sub && mode != UNTOUCHED)
+			(void)fchmod(dirfd(sub), mode);
+		if (sub)
+			(void)closedir(sub);
+		return;
+	}
+	(void)closedir(m->d);
+	m->d = sub;
+	m->mode = mode;
+}
+
+static bool is_same(int fd, const struct level *l)
 {
 	struct stat st;
-	DIR *sub;
-	int fd;
+
+	return fstat(fd, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino;
+}
+
+/* Back to the one above, unless this one was moved meanwhile. */
+static void ascend(struct measuring *m)
+{
+	const struct level *l = m->depth ? &m->above[--m->depth] : NULL;
+	int fd = l ? openat(dirfd(m->d), "..", DIR_FLAGS) : -1;
+	DIR *up = fd >= 0 && is_same(fd, l) ? fdopendir(fd) : NULL;
+
+	if (!up)
+		(void)fd_close(fd);
+	m->size->incomplete |= l && !up;
+	if (m->mode != UNTOUCHED && fchmod(dirfd(m->d), m->mode) < 0)
+		m->size->incomplete = true;
+	(void)closedir(m->d);
+	m->d = up;
+	if (up) {
+		seekdir(up, l->at);
+		m->mode = l->mode;
+	}
+}
+
+static void measure_entry(struct measuring *m, const char *name)
+{
+	struct stat st;
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return NULL;
-	ret->entries++;
-	if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		ret->incomplete = true;
-		return NULL;
+		return;
+	m->size->entries++;
+	if (fstatat(dirfd(m->d), name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		m->size->incomplete = true;
+		return;
+	}
+	count(&st, m->size);
+	if (S_ISDIR(st.st_mode))
+		descend(m, name);
+}
+
+static int measure(int parent, const char *name, bool unlock, struct tree_size *ret)
+{
+	struct measuring m = { .size = ret, .unlock = unlock };
+	struct stat st;
+
+	*ret = (struct tree_size){ 0 };
+	m.d = open_dir(parent, name, unlock, &m.mode);
+	if (!m.d || fstat(dirfd(m.d), &st) < 0) {
+		int r = -errno;
+
+		if (m.d)
+			(void)closedir(m.d);
+		return r;
 	}
 	count(&st, ret);
-	if (!S_ISDIR(st.st_mode))
-		return NULL;
-	fd = openat(dirfd(d), name, DIR_FLAGS);
-	sub = fd < 0 ? NULL : fdopendir(fd);
-	ret->incomplete |= !sub;
-	if (!sub)
-		(void)fd_close(fd);
-	return sub;
+	while (m.d) {
+		struct dirent *entry = ret->entries < ENTRIES_MAX ? readdir(m.d) : NULL;
+
+		if (entry)
+			measure_entry(&m, entry->d_name);
+		else
+			ascend(&m);
+	}
+	free(m.above);
+	ret->incomplete |= ret->entries >= ENTRIES_MAX;
+	return 0;
 }
 
 int tree_measure(int parent, const char *name, struct tree_size *ret)
 {
-	DIR *at[DEPTH_MAX];
-	unsigned depth = 0;
-	struct stat st;
-	int fd = openat(parent, name, DIR_FLAGS);
+	return measure(parent, name, false, ret);
+}
 
-	*ret = (struct tree_size){ 0 };
-	if (fd < 0 || fstat(fd, &st) < 0 || !(at[0] = fdopendir(fd))) {
-		int r = -errno;
-
-		(void)fd_close(fd);
-		return r;
-	}
-	count(&st, ret);
-	for (depth = 1; depth > 0;) {
-		struct dirent *entry = ret->entries < ENTRIES_MAX ? readdir(at[depth - 1]) : NULL;
-		DIR *sub = entry ? measure_one(at[depth - 1], entry->d_name, ret) : NULL;
-
-		if (!entry) {
-			(void)closedir(at[--depth]);
-		} else if (sub && depth < DEPTH_MAX) {
-			at[depth++] = sub;
-		} else if (sub) {
-			ret->incomplete = true;
-			(void)closedir(sub);
-		}
-	}
-	ret->incomplete |= ret->entries >= ENTRIES_MAX;
-	return 0;
+int tree_measure_locked(int parent, const char *name, struct tree_size *ret)
+{
+	return measure(parent, name, true, ret);
 }

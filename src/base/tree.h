@@ -12,10 +12,12 @@
 int tree_remove(int parent, const char *name);
 
 struct tree_size {
-	uint64_t bytes;     /* that it takes on the disk */
+	uint64_t bytes;     /* that it takes on the disk; each name of a file that has several takes its share */
 	uint64_t entries;   /* the directory itself not counted */
 	uint64_t newest_ms; /* Unix time of the last change of anything in it or of itself */
-	bool incomplete;    /* something could not be read, lies too deep, or there is too much: there is more */
+	bool incomplete;    /* something could not be read or has just moved, or there is too much: there is more */
 };
 /* Negative errno when it cannot be opened. */
 int tree_measure(int parent, const char *name, struct tree_size *ret);
+/* The same where nobody else is at work: directories that their owner (we) may not read are made readable while we look, and become what they were. */
+int tree_measure_locked(int parent, const char *name, struct tree_size *ret);

@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "base/parse.h"
+#include "base/tree.h"
 #include "sandbox/plan.h"
 
 #include <ctype.h>
@@ -248,22 +249,29 @@ static bool read_changes(struct run *r)
 		return false;
 	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (upper >= 0 && changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
+	/* The command may have locked its workspace behind itself: what is in it is there all the same. */
+	if (upper < 0 ? errno != ENOENT : changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
 		r->changes.incomplete = true;
 	return upper >= 0;
 }
 
 static enum disk_end disk_taken(const struct run *r)
 {
+	struct tree_size size = { .bytes = r->changes.bytes, .entries = r->changes.files };
+	struct tree_size all;
 	uint64_t now;
 
-	if (r->changes.bytes > r->profile.disk)
+	/* Something lies deeper than the list goes, or cannot be read. Nobody is left who could mind: it can be. */
+	size.incomplete = r->changes.incomplete;
+	if (size.incomplete && tree_measure_locked(AT_FDCWD, r->upper.p, &all) == 0)
+		size = all;
+	if (size.bytes > r->profile.disk)
 		return DISK_BYTES;
-	if (r->changes.files > plan_disk_files(r->profile.disk))
+	if (size.entries > plan_disk_files(r->profile.disk))
 		return DISK_FILES;
-	if (!r->changes.incomplete)
+	if (!size.incomplete)
 		return DISK_FINE;
-	/* It hides something from us, and the file system says how much that may be, as for the warden. */
+	/* What is hidden even so, the file system tells, as it does the warden. */
 	if (!run_disk_free(r, &now) || (r->disk_free > now && r->disk_free - now > r->profile.disk))
 		return DISK_HIDDEN;
 	return DISK_FINE;

@@ -43,7 +43,7 @@ static void put_changes(const struct run *r, struct jsonw *w)
 	jsonw_kobj(w, "changes");
 	jsonw_ku64(w, "total", r->changes.total);
 	jsonw_kbool(w, "complete", !r->changes.incomplete && r->changes.n == r->changes.total);
-	if (r->changes.total)
+	if (r->changes.total || r->changes.incomplete)
 		jsonw_kstr(w, "kept_in", r->upper);
 	jsonw_karr(w, "paths");
 	for (size_t i = 0; i < r->changes.n; i++) {
@@ -91,12 +91,15 @@ static void put_closing_line(const struct run *r)
 {
 	_cleanup_buf_ struct buf line = { 0 };
 
-	if (r->cli->quiet || r->changes.total == 0)
+	if (r->cli->quiet || (r->changes.total == 0 && !r->changes.incomplete))
 		return;
 	buf_init(&line, 8192);
-	buf_printf(&line, "creel: %zu path%s changed%s, kept in ", r->changes.total,
-		   r->changes.total == 1 ? "" : "s",
-		   r->changes.incomplete ? ", and others that cannot be read" : "");
+	if (r->changes.total)
+		buf_printf(&line, "creel: %zu path%s changed%s, kept in ", r->changes.total,
+			   r->changes.total == 1 ? "" : "s",
+			   r->changes.incomplete ? ", and others that cannot be read" : "");
+	else
+		buf_puts(&line, "creel: paths may have changed that cannot be read, kept in ");
 	buf_put_visible(&line, r->upper);
 	buf_puts(&line, "; the workspace is as it was\n");
 	output_complain(buf_str(&line));

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from conftest import skip, wait_until
+from conftest import PATIENCE, skip, wait_until
 
 PATCH = """*** Begin Patch
 *** Update File: a.txt
@@ -36,7 +36,7 @@ def test_what_one_call_leaves_the_next_one_finds(sessions):
 def test_a_server_in_the_background_serves_the_next_call_and_dies_with_the_session(sessions):
     started = sessions.call("exec", json.dumps({"command": ["python3", "-m", "http.server", "8765", "--bind", "127.0.0.1"], "background": True}))
     assert started["ok"], started
-    ask = "import urllib.request,time\nfor i in range(100):\n try:\n  print(urllib.request.urlopen('http://127.0.0.1:8765/').status); break\n except OSError: time.sleep(0.1)"
+    ask = f"import urllib.request,time\nfor i in range({int(100 * PATIENCE)}):\n try:\n  print(urllib.request.urlopen('http://127.0.0.1:8765/').status); break\n except OSError: time.sleep(0.1)"
     assert sessions.call("exec", json.dumps({"command": ["python3", "-c", ask]}))["stdout"] == "200\n"
     pids = [p for p in os.listdir("/proc") if p.isdigit() and b"8765" in cmdline(p)]
     assert pids

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Number 22: what a command may take of the host's disk. The host's own count of what is free is the oracle."""
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -73,13 +74,23 @@ def test_e22_who_ends_before_anybody_looks_keeps_nothing_more_either(light, make
     assert kept.report["changes"]["total"] >= 30
 
 
-@pytest.mark.serial  # what others give back at the same moment counts, too
-@pytest.mark.parametrize("hide", ["chmod 0 d", "mkdir -p $(seq -s / 300); mv d $(seq -s / 300)"])
+HIDE = ["chmod 0 d", "mkdir -p $(seq -s / 300); mv d $(seq -s / 300)", "mkdir -p $(seq -s / 1500); mv d $(seq -s / 1500); chmod 0 1/2 1", "chmod 0 ."]
+
+
+@pytest.mark.parametrize("hide", HIDE)
 def test_e22_who_ends_early_hides_nothing_either(light, hide):
-    """Where the file system alone can tell, or whoever may look everywhere."""
-    make = f"mkdir d; for i in 1 2 3 4 5 6 7 8 9 10; do head -c 8000000 /dev/zero >d/$i; done; {hide}"
+    make = f"mkdir d; for i in 1 2 3 4 5 6 7 8 9 10; do head -c 2000000 /dev/zero >d/$i; done; {hide}"
     ended_for_its_disk(light.run("sh", "-c", make, options=["--disk", "16m"]), "16m", "--disk")
     assert not left_in_state(light)
+
+
+@pytest.mark.parametrize("hide", HIDE)
+def test_e22_what_is_hidden_and_small_enough_is_kept_as_it_is(light, hide):
+    result = light.run("sh", "-c", f"mkdir d; echo x >d/f; {hide}", options=["--disk", "16m"], status=0)
+    assert result.report["reason"] == "ok", result
+    kept = pathlib.Path(result.report["changes"]["kept_in"])
+    locked = {"chmod 0 d": ["d"], "chmod 0 .": ["."]}.get(hide, ["1"] if "1500" in hide else [])
+    assert [(kept / name).stat().st_mode & 0o777 for name in locked] == [0 for _ in locked]
 
 
 def test_e22_one_file_cannot_be_larger(light):

@@ -316,6 +316,14 @@ def test_the_closing_line_tells_where_changes_are(light):
     assert quiet.err == ""
 
 
+def test_a_workspace_that_the_command_locked_is_told_and_kept(light):
+    done = subprocess.run([a for a in light.creel("sh", "-c", "echo x >a; chmod 0 .") if a != "-q"], cwd=light.ws, env=light.env,
+                          capture_output=True, text=True, check=True)
+    match = re.search(r"^creel: (1 path changed|paths may have changed that cannot be read), kept in (\S+); ", done.stderr, re.MULTILINE)
+    assert match, done
+    assert (pathlib.Path(match[2]) / "a").read_text() == "x\n"
+
+
 def test_no_changes_leave_nothing(light):
     light.run("sh", "-c", "cat numbers >/dev/null; ls", status=0)
     state = light.state if light.user == "root" else light.home / ".local/state/creel"
