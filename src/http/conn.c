@@ -211,7 +211,9 @@ static void watch(struct http_exchange *c)
 	if (events == c->events)
 		return;
 	c->events = events;
-	if (loop_mod_fd(c->server->loop, c->source, events) < 0)
+	if (loop_has(c->server->loop, c->source)
+		    ? loop_mod_fd(c->server->loop, c->source, events) < 0
+		    : loop_add_fd(c->server->loop, c->fd, events, on_event, c, &c->source) < 0)
 		conn_fail(c);
 }
 
@@ -451,10 +453,23 @@ static void on_eof(struct http_exchange *c)
 		conn_fail(c);
 }
 
-/* Both sides have ended their halves, and epoll goes on to tell of it; what is left to do is the handler's. */
+/*
+ * Both sides have ended their halves, and epoll goes on to tell of it. What is left to do is the handler's: something else, or to take what has
+ * come, when it can.
+ */
 static bool both_have_ended(const struct http_exchange *c, uint32_t events)
 {
-	return c->phase == CONN_EXCHANGE && c->eof && c->told_half && !(events & EPOLLERR);
+	return c->phase == CONN_EXCHANGE && c->upgraded && !(events & EPOLLERR) &&
+	       (c->eof ? c->told_half : c->paused && (events & EPOLLHUP));
+}
+
+/* Until something else is wanted of it (watch). */
+static void hear_no_more(struct http_exchange *c)
+{
+	(void)loop_del(c->server->loop, c->source);
+	c->events = 0;
+	c->unwanted = false;
+	c->half = true; /* read_more() comes to the end of it */
 }
 
 static void read_lingering(struct http_exchange *c)
@@ -513,11 +528,9 @@ static void on_event(struct loop *l, void *ctx, uint32_t events)
 	c->unwanted = events & ~wanted;
 	events &= wanted;
 	c->in_event = true;
-	if (both_have_ended(c, events)) {
-		(void)loop_del(c->server->loop, c->source);
-		c->events = 0; /* nothing is asked for any more */
-		c->unwanted = false;
-	} else if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
+	if (both_have_ended(c, events))
+		hear_no_more(c);
+	else if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !(events & EPOLLIN))
 		conn_fail(c);
 	else if (c->phase == CONN_LINGER)
 		read_lingering(c);

@@ -696,10 +696,10 @@ static void make_small_to(uint16_t port)
 	}
 }
 
-/* More than the sockets take: some of it waits in the tunnel when both have ended their halves. */
-TEST(proxy_keeps_what_waits_for_a_server_when_both_halves_have_ended)
+/* More than the sockets take: some of it waits when both have ended their halves. */
+static void both_end_and(size_t bytes)
 {
-	static char more[40 << 10];
+	static char more[400 << 10];
 	_cleanup_world_ struct world w;
 	int small = 4096;
 
@@ -713,7 +713,7 @@ TEST(proxy_keeps_what_waits_for_a_server_when_both_halves_have_ended)
 	assert_int_equal(shutdown(w.far.fd, SHUT_WR), 0);
 	UNTIL(&w, w.eof);
 	w.far.deaf = true;
-	say(&w, (struct str){ more, sizeof(more) });
+	say(&w, (struct str){ more, bytes });
 	for (int i = 0; i < 30; i++)
 		turn(&w);
 	assert_int_equal(shutdown(w.fd, SHUT_WR), 0);
@@ -721,7 +721,19 @@ TEST(proxy_keeps_what_waits_for_a_server_when_both_halves_have_ended)
 		turn(&w);
 	w.far.deaf = false;
 	UNTIL(&w, w.far.fd < 0);
-	assert_int_equal(w.far.seen.n, sizeof(more) + 4);
+	assert_int_equal(w.far.seen.n, bytes + 4);
+}
+
+TEST(proxy_keeps_what_waits_for_a_server_when_both_halves_have_ended)
+{
+	both_end_and(40 << 10);
+}
+
+/* The client is not listened to then: what it has sent lies in the socket, behind its end. */
+TEST(proxy_keeps_what_it_has_not_read_yet_when_both_halves_have_ended)
+{
+	both_end_and(200 << 10);
+	both_end_and(400 << 10);
 }
 
 TEST_MAIN()
