@@ -78,26 +78,33 @@ static bool is_one_of(const char *const *names, struct str key)
 static const char *const policy_names[] = { "policy", "trust",    "sandbox", "network",
 					    "mounts", "elevated", NULL };
 
+/* Whoever misspelled one learns which there are. */
+static bool refuse_member(struct reading *r, struct str key, size_t i, const char *const *known,
+			  const char *where)
+{
+	_cleanup_buf_ struct buf b = { 0 };
+
+	buf_init(&b, sizeof(r->fault->text));
+	if (is_plain(key, 40))
+		buf_printf(&b, "%s: '" STR_FMT "' is not known here; accepted:", where, STR_ARG(key));
+	else
+		buf_printf(&b, "%s: member %zu is not known here; accepted:", where, i + 1);
+	for (const char *const *name = known; *name; name++)
+		buf_printf(&b, "%s %s", name == known ? "" : ",", *name);
+	return refuse(r, buf_str(&b).p);
+}
+
 static bool check_members(struct reading *r, const struct value *obj, const char *const *known,
 			  const char *where)
 {
-	char text[160];
-
 	for (size_t i = 0; i < obj->obj.n; i++) {
 		struct str key = obj->obj.m[i].key;
 
 		if (is_one_of(known, key))
 			continue;
-		if (!r->strict && is_one_of(policy_names, key)) {
-			r->call->has_policy = true;
-			continue;
-		}
-		if (is_plain(key, 40))
-			(void)snprintf(text, sizeof(text), "%s: '%.*s' is not known here", where, (int)key.n,
-				       key.p);
-		else
-			(void)snprintf(text, sizeof(text), "%s: member %zu is not known here", where, i + 1);
-		return refuse(r, text);
+		if (r->strict || !is_one_of(policy_names, key))
+			return refuse_member(r, key, i, known, where);
+		r->call->has_policy = true;
 	}
 	return true;
 }

@@ -17,6 +17,18 @@ static bool bad(char *fault, struct str name, const char *what)
 	return false;
 }
 
+/* Whoever misspelled one learns which there are. */
+static bool unknown(char *fault, const struct schema *s, struct str name)
+{
+	_cleanup_buf_ struct buf what = { 0 };
+
+	buf_init(&what, SCHEMA_FAULT_MAX);
+	buf_puts(&what, "is not known here; accepted:");
+	for (size_t i = 0; i < s->n; i++)
+		buf_printf(&what, "%s %s", i ? "," : "", s->fields[i].name);
+	return bad(fault, name, buf_str(&what).p);
+}
+
 static const struct field *find(const struct schema *s, struct str name)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -68,7 +80,7 @@ bool schema_read(const struct schema *s, const struct value *v, void *ret,
 		const struct field *f = find(s, m->key);
 
 		if (!f)
-			return bad(fault, m->key, "is not known here");
+			return unknown(fault, s, m->key);
 		/* A member that may be left out may be null. */
 		if (!f->required && m->v.kind == VALUE_NULL)
 			continue;
