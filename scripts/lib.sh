@@ -4,7 +4,7 @@
 
 # The packages that a task needs, by task. Debian 12 and 13 and Ubuntu 24.04 have all of them under these names.
 packages_build="gcc libc6-dev musl-tools meson ninja-build pkg-config libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev scdoc"
-packages_test="docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
+packages_test="ccache docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
   rsync sqlite3 less stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
@@ -81,10 +81,14 @@ need_kernel() {
   touch "$dir/kernel/complete"
 }
 
+# What was compiled once from the same sources, in another checkout, too, is not compiled again where ccache is installed.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 # configure DIR OPTIONS...: makes or refreshes a build directory with the compiler in $CC.
 configure() {
   local dir=$1
   shift
+  if [ -n "${CC-}" ] && command -v ccache >/dev/null; then local -x CC="ccache $CC"; fi
   if [ -f "$dir/build.ninja" ]; then
     meson configure "$dir" "$@" >/dev/null
   else

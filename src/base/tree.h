@@ -12,10 +12,10 @@
 int tree_remove(int parent, const char *name);
 
 struct tree_size {
-	uint64_t bytes;     /* that it takes on the disk; each name of a file that has several takes its share */
+	uint64_t bytes; /* that it takes on the disk; each name of a file that has several takes its share */
 	uint64_t entries;   /* the directory itself not counted */
 	uint64_t newest_ms; /* Unix time of the last change of anything in it or of itself */
-	bool incomplete;    /* something could not be read or has just moved, or there is too much: there is more */
+	bool incomplete; /* something could not be read or has just moved, or there is too much: there is more */
 };
 /* Negative errno when it cannot be opened. */
 int tree_measure(int parent, const char *name, struct tree_size *ret);

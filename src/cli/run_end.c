@@ -250,7 +250,8 @@ static bool read_changes(struct run *r)
 	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* The command may have locked its workspace behind itself: what is in it is there all the same. */
-	if (upper < 0 ? errno != ENOENT : changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
+	if (upper < 0 ? errno != ENOENT
+		      : changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
 		r->changes.incomplete = true;
 	return upper >= 0;
 }

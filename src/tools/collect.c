@@ -16,8 +16,8 @@
 #define LATE_MS 10000u    /* the box ends a call at its deadline; this long after it we ask it to */
 #define TTY_EMPTY_MS 20u  /* a terminal that nobody has open at the moment says EIO */
 /*
- * So long only the end is waited for: a program that ends by then, as most do, has left what it wrote in the pipes, and would have woken us twice
- * to say that it closed them. Who writes more than a pipe holds waits for us as long, once.
+ * So long only the end is waited for: a program that ends by then, as most do, has left what it wrote in the pipes, and need not have woken us
+ * for each piece. Who writes more than a pipe holds waits for us as long, once.
  */
 #define QUIET_MS 2u
 #define END_OF_INPUT "\x04"
@@ -28,6 +28,8 @@ struct collector {
 	struct collected *ret;
 	uint64_t id;
 	int out, err; /* what we read; with a terminal `out` is its other side */
+	/* What it writes to: ours, too, so that it need not wake us to say that it closed them. */
+	int out_other, err_other;
 	int in, in_other; /* what we write, and the side that we keep so that nobody's going away is a signal to us */
 	struct str rest; /* of the input */
 	unsigned ends;   /* how often a terminal is still to be told that there is no more */
@@ -53,6 +55,8 @@ static void close_all(struct collector *c)
 	c->out = fd_close(c->out);
 	c->err = fd_close(c->err);
 	c->in_other = fd_close(c->in_other);
+	c->out_other = fd_close(c->out_other);
+	c->err_other = fd_close(c->err_other);
 	free(c->chunk);
 }
 #define _cleanup_collector_ _cleanup_(close_all)
@@ -239,19 +243,19 @@ static void make_pipes(struct tool_memory *m)
 }
 
 /* Nobody else has ever had them: what a program before this one left behind cannot write into them. */
-static int take_pipes(struct collector *c, int *ret_out, int *ret_err)
+static int take_pipes(struct collector *c)
 {
 	struct tool_memory *m = c->s->memory;
 	int r;
 
 	if (!m || !m->has_pipes) {
-		r = open_pipe(&c->out, ret_out, true);
-		return r < 0 ? r : open_pipe(&c->err, ret_err, true);
+		r = open_pipe(&c->out, &c->out_other, true);
+		return r < 0 ? r : open_pipe(&c->err, &c->err_other, true);
 	}
 	c->out = m->pipes[0][0];
-	*ret_out = m->pipes[0][1];
+	c->out_other = m->pipes[0][1];
 	c->err = m->pipes[1][0];
-	*ret_err = m->pipes[1][1];
+	c->err_other = m->pipes[1][1];
 	m->has_pipes = false;
 	return 0;
 }
@@ -259,17 +263,16 @@ static int take_pipes(struct collector *c, int *ret_out, int *ret_err)
 static int begin(struct collector *c, struct err *e)
 {
 	struct box_call call = c->s->call;
-	_cleanup_close_ int out = FD_NONE, err = FD_NONE;
 	int r = 0;
 
 	call.stdio[0] = call.stdio[1] = call.stdio[2] = FD_NONE;
 	if (!call.pty) {
-		r = take_pipes(c, &out, &err);
+		r = take_pipes(c);
 		if (r == 0 && c->s->has_input && c->rest.n > 0)
 			r = open_pipe(&c->in, &c->in_other, false);
 		call.stdio[0] = c->in_other;
-		call.stdio[1] = out;
-		call.stdio[2] = err;
+		call.stdio[1] = c->out_other;
+		call.stdio[2] = c->err_other;
 	}
 	if (r < 0)
 		return err_sys(e, -r, "make a pipe");
@@ -339,6 +342,8 @@ int collect_run(struct box *b, const struct collect_spec *spec, struct collected
 						   .ret = ret,
 						   .out = FD_NONE,
 						   .err = FD_NONE,
+						   .out_other = FD_NONE,
+						   .err_other = FD_NONE,
 						   .in = FD_NONE,
 						   .in_other = FD_NONE,
 						   .rest = spec->input,
@@ -360,6 +365,8 @@ int collect_run(struct box *b, const struct collect_spec *spec, struct collected
 		cancel(&c);
 		return r;
 	}
+	c.out_other = fd_close(c.out_other);
+	c.err_other = fd_close(c.err_other);
 	r = drain(&c, 1, &c.out);
 	if (r >= 0)
 		r = drain(&c, 2, &c.err);

@@ -50,7 +50,10 @@ class Pool:
 
     def settled(self):
         """Every call so far has been followed by a spare."""
-        return wait_for("the next is made", lambda: (now := self.numbers())["made"] == now["hit"] + now["miss"] and now)
+        try:
+            return wait_for("the next is made", lambda: (now := self.numbers())["made"] == now["hit"] + now["miss"] and now)
+        except AssertionError as e:
+            raise AssertionError(f"{e}: {self.numbers()}, {self.lab.said()}") from None
 
     def job(self, *a, **who):
         got = self.run(*a, **who)

@@ -192,7 +192,7 @@ def test_a_signal_ends_the_call_with_its_whole_tree(sessions, number):
              and b"setpriv" not in cmdline(p)[:8]]
     for pid in creel:
         os.kill(int(pid), number)
-    call.communicate(timeout=20)
+    call.communicate(timeout=20 * PATIENCE)
     assert call.returncode == -number
     assert wait_until(lambda: not any(cmdline(p) == f"sleep\0{mark}\0".encode() for p in os.listdir("/proc") if p.isdigit()))
     assert sessions.sh("echo still here") == "still here\n"
@@ -276,7 +276,7 @@ def test_asking_on_a_terminal_and_no_is_no(anybody):
         assert busy.stdout.readline() == "go\n"
         command = " ".join(anybody.argv("kill", "--all"))
         done = subprocess.run(["script", "-qec", command, "/dev/null"], input="n\n", env=anybody.env, cwd=anybody.cwd, capture_output=True,
-                              text=True, check=False, timeout=60)
+                              text=True, check=False, timeout=60 * PATIENCE)
         assert "agent:main:test: 1 call running" in done.stdout and "nothing was ended" in done.stdout
         assert list(anybody.listed()) == ["agent:main:test"]
     finally:

@@ -16,11 +16,13 @@ TEST(a_member_that_nobody_knows_is_named_and_so_is_one_that_is_missing)
 	static const struct {
 		const char *body, *text;
 	} cases[] = {
-		{ "{\"channel\":\"t\",\"user\":\"u\",\"oops\":1}", "oops: is not known here; accepted: channel, user, name, message" },
+		{ "{\"channel\":\"t\",\"user\":\"u\",\"oops\":1}",
+		  "oops: is not known here; accepted: channel, user, name, message" },
 		{ "{\"channel\":\"t\"}", "user: is missing" },
 		{ "{\"channel\":\"t\",\"user\":null}", "user: has to be a text" },
 		{ "{\"channel\":\"t\",\"user\":7}", "user: has to be a text" },
-		{ "{\"channel\":\"t\",\"user\":\"u\",\"\\u001b[31m\":1}", "\\x1b[31m: is not known here; accepted: channel, user, name, message" },
+		{ "{\"channel\":\"t\",\"user\":\"u\",\"\\u001b[31m\":1}",
+		  "\\x1b[31m: is not known here; accepted: channel, user, name, message" },
 		{ "[]", "body: has to be an object" },
 	};
 	_cleanup_arena_ struct arena a = { 0 };

@@ -108,6 +108,20 @@ WITH_CALLER(exec_says_why_a_program_did_not_start)
 	must_be(c, "stdout", "still here\n");
 }
 
+/* Whoever closed its streams, or left them to somebody else, has not ended, and whoever has ended is not waited for. */
+WITH_CALLER(exec_ends_with_its_program_and_not_with_its_streams)
+{
+	must_run(c, "exec",
+		 "{command: 'echo early; exec >&- 2>&-; sleep 0.1; echo late >/tmp/late', timeout: 60}");
+	must_be(c, "stdout", "early\n");
+	must_run(c, "exec", "{command: 'cat /tmp/late'}");
+	must_be(c, "stdout", "late\n");
+	must_run(c, "exec", "{command: 'echo mine; sleep 1000 & echo too >&2', timeout: 60}");
+	must_be(c, "stdout", "mine\n");
+	must_be(c, "stderr", "too\n");
+	MUST(c->programs.end.end.reason == BOX_EXITED);
+}
+
 static char *big_text(const char *before, size_t n, const char *after)
 {
 	size_t a = strlen(before), b = strlen(after);
