@@ -9,6 +9,7 @@
 #include "policy/path.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,12 +106,54 @@ static struct str hint_above(struct arena *a, struct str workspace)
 	return (struct str){ 0 };
 }
 
+static bool is_layered(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++)
+		if (d->mounts[i].overlay)
+			return true;
+	return false;
+}
+
+static bool has(struct str s, const char *text)
+{
+	return memmem(s.p, s.n, text, strlen(text)) != NULL;
+}
+
+/* A directory: git itself, or a text for a shell. What is said is only seen where git has failed. */
+static bool clones_directory(const struct decision *d)
+{
+	const struct strs v = d->tool.argv;
+	bool found = false;
+
+	for (size_t i = 0; i < v.n; i++) {
+		if (has(v.v[i], "--no-hardlinks") || has(v.v[i], "--no-local") || has(v.v[i], "://") ||
+		    has(v.v[i], "@"))
+			return false;
+		found |= has(v.v[i], "git clone ") ||
+			 (i > 0 && str_eq(v.v[i], STR("clone")) && str_ends(v.v[0], STR("git")));
+	}
+	return found;
+}
+
+/* In an overlay a new link to a file of the lower layer is a copy with another number, for which git takes the directory for tampered with. */
+static struct str hint_at_clone(const struct decision *d)
+{
+	return is_layered(d) && clones_directory(d)
+		       ? STR("git: a directory of an overlay cannot be cloned with hard links; "
+			     "fix: git clone --no-hardlinks, or --workspace-access rw")
+		       : (struct str){ 0 };
+}
+
 struct str git_hint(struct arena *a, const struct decision *d)
 {
 	struct str workspace = path_normalise(a, d->agent_workspace.n ? d->agent_workspace : d->workspace);
+	struct str hint;
 
 	if (!(d->mode.caps & CAP_BIT(CAP_VCS)) || !path_is_absolute(workspace))
 		return (struct str){ 0 };
+	hint = hint_at_clone(d);
+	if (hint.n)
+		return hint;
 	return is_there(a, path_join(a, workspace, STR(".git"))) ? hint_at_link(a, d, workspace)
 								 : hint_above(a, workspace);
 }

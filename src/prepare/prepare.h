@@ -109,7 +109,7 @@ struct git_user git_user_find(struct arena *a, struct str home, char *const *var
 /* ---- gitdir.c: where the repository is ---- */
 
 #define GIT_FATAL 128 /* what git ends with when it finds none */
-/* Why git finds none in this workspace although the user has one, and what to do; empty = nothing to say. */
+/* Why git finds none in this workspace although the user has one, or cannot clone one in it, and what to do; empty = nothing to say. */
 struct str git_hint(struct arena *a, const struct decision *d);
 
 /* ---- image.c ---- */

@@ -119,6 +119,24 @@ def test_git_in_a_part_of_a_repository_says_so(light):
     assert quiet.returncode == 3 and quiet.stderr == "", quiet
 
 
+@pytest.mark.parametrize("shell", [False, True])
+def test_git_clone_of_a_directory_in_an_overlay_says_what_helps(light, shell):
+    need("git")
+    top = repository(light, "main")
+
+    def clone(*words, **kw):
+        words = ["git", "clone", "--quiet", *words, "copy"]
+        line = light.line(*(["sh", "-c", " ".join(words)] if shell else words), ws=top, **kw)
+        return subprocess.run([a for a in line if a != "-q"], env=light.env, cwd=top, capture_output=True, text=True, check=False)
+    done = clone(".")
+    assert done.returncode == 128 and "fix: git clone --no-hardlinks" in done.stderr, done
+    done = clone("--no-hardlinks", ".")
+    assert done.returncode == 0 and "fix" not in done.stderr, done
+    done = clone("https://example.org/x")  # that fails for another reason
+    assert done.returncode == 128 and "fix" not in done.stderr, done
+    assert clone(".", access="rw").returncode == 0
+
+
 GIT_WHO = """[user]
 	name = Ada "L" Lovelace
 	email = ada@example.org
