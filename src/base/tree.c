@@ -81,8 +81,11 @@ int tree_remove(int parent, const char *name)
 
 /* ---- measuring ---- */
 
-/* Above the directory that is being read: which one it must be, how far it was read, and what it has to become again. */
+#define KEPT_OPEN 64u /* levels that stay open: a payload may have nested more than there are descriptors */
+
+/* Above the directory that is being read. One that did not stay open: which one it must be, and how far it was read. */
 struct level {
+	DIR *d;
 	dev_t dev;
 	ino_t ino;
 	long at;
@@ -92,7 +95,7 @@ struct level {
 
 struct measuring {
 	struct tree_size *size;
-	DIR *d; /* the directory that is being read, and no other is open */
+	DIR *d; /* the directory that is being read */
 	mode_t mode;
 	struct level *above;
 	size_t depth, cap;
@@ -142,12 +145,18 @@ static bool push(struct measuring *m)
 	}
 	if (fstat(dirfd(m->d), &st) < 0)
 		return false;
-	m->above[m->depth++] =
-		(struct level){ .dev = st.st_dev, .ino = st.st_ino, .at = telldir(m->d), .mode = m->mode };
+	m->above[m->depth] = (struct level){ .d = m->depth < KEPT_OPEN ? m->d : NULL,
+					     .dev = st.st_dev,
+					     .ino = st.st_ino,
+					     .at = telldir(m->d),
+					     .mode = m->mode };
+	if (!m->above[m->depth++].d)
+		(void)closedir(m->d);
+	m->d = NULL;
 	return true;
 }
 
-/* Into a directory of this one. Only one is open at a time: a payload may have nested more than there are descriptors. */
+/* Into a directory of this one. */
 static void descend(struct measuring *m, const char *name)
 {
 	mode_t mode;
@@ -161,7 +170,6 @@ static void descend(struct measuring *m, const char *name)
 			(void)closedir(sub);
 		return;
 	}
-	(void)closedir(m->d);
 	m->d = sub;
 	m->mode = mode;
 }
@@ -173,24 +181,39 @@ static bool is_same(int fd, const struct level *l)
 	return fstat(fd, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino;
 }
 
-/* Back to the one above, unless this one was moved meanwhile. */
-static void ascend(struct measuring *m)
+/* The one above, unless this one was moved meanwhile. */
+static DIR *open_above(const struct measuring *m, const struct level *l)
 {
-	const struct level *l = m->depth ? &m->above[--m->depth] : NULL;
-	int fd = l ? openat(dirfd(m->d), "..", DIR_FLAGS) : -1;
+	int fd = openat(dirfd(m->d), "..", DIR_FLAGS);
 	DIR *up = fd >= 0 && is_same(fd, l) ? fdopendir(fd) : NULL;
 
-	if (!up)
+	if (up)
+		seekdir(up, l->at);
+	else
 		(void)fd_close(fd);
-	m->size->incomplete |= l && !up;
+	return up;
+}
+
+static const struct level *pop(struct measuring *m)
+{
+	return m->depth ? &m->above[--m->depth] : NULL;
+}
+
+static void ascend(struct measuring *m)
+{
+	const struct level *l = pop(m);
+	DIR *up = !l ? NULL : l->d ? l->d : open_above(m, l);
+
 	if (m->mode != UNTOUCHED && fchmod(dirfd(m->d), m->mode) < 0)
 		m->size->incomplete = true;
 	(void)closedir(m->d);
-	m->d = up;
-	if (up) {
-		seekdir(up, l->at);
-		m->mode = l->mode;
+	/* Where the way back is lost, it goes on with the next one above that is still open. */
+	for (; l && !up; up = l ? l->d : NULL) {
+		m->size->incomplete = true;
+		l = pop(m);
 	}
+	m->d = up;
+	m->mode = l ? l->mode : UNTOUCHED;
 }
 
 static void measure_entry(struct measuring *m, const char *name)
