@@ -99,6 +99,7 @@ struct measuring {
 	mode_t mode;
 	struct level *above;
 	size_t depth, cap;
+	struct tree_size most; /* with more than that it is enough */
 	bool unlock;
 };
 
@@ -112,23 +113,36 @@ static void count(const struct stat *st, struct tree_size *ret)
 	ret->newest_ms = ms > ret->newest_ms ? ms : ret->newest_ms;
 }
 
-/* *ret_mode: what it has to become again. */
+/* *ret_mode: what it has to become again. A directory has to be read, and passed through on the way to what lies in it and back. */
 static DIR *open_dir(int at, const char *name, bool unlock, mode_t *ret_mode)
 {
-	int fd = openat(at, name, DIR_FLAGS);
 	struct stat st;
 	DIR *d;
+	int fd;
 
 	*ret_mode = UNTOUCHED;
-	if (fd < 0 && errno == EACCES && unlock && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    fchmodat(at, name, (st.st_mode & 07777) | 0700, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (unlock && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	    (st.st_mode & 0700) != 0700 &&
+	    fchmodat(at, name, (st.st_mode & 07777) | 0700, AT_SYMLINK_NOFOLLOW) == 0)
 		*ret_mode = st.st_mode & 07777;
-		fd = openat(at, name, DIR_FLAGS);
-	}
+	fd = openat(at, name, DIR_FLAGS);
 	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d && fd >= 0)
-		(void)close(fd);
+	if (!d) {
+		int why = errno;
+
+		(void)fd_close(fd);
+		if (*ret_mode != UNTOUCHED)
+			(void)!fchmodat(at, name, *ret_mode, AT_SYMLINK_NOFOLLOW);
+		errno = why;
+	}
 	return d;
+}
+
+static void close_dir(DIR *d, mode_t mode)
+{
+	if (mode != UNTOUCHED)
+		(void)fchmod(dirfd(d), mode);
+	(void)closedir(d);
 }
 
 static bool push(struct measuring *m)
@@ -164,10 +178,8 @@ static void descend(struct measuring *m, const char *name)
 
 	if (!sub || !push(m)) {
 		m->size->incomplete = true;
-		if (sub && mode != UNTOUCHED)
-			(void)fchmod(dirfd(sub), mode);
 		if (sub)
-			(void)closedir(sub);
+			close_dir(sub, mode);
 		return;
 	}
 	m->d = sub;
@@ -204,9 +216,7 @@ static void ascend(struct measuring *m)
 	const struct level *l = pop(m);
 	DIR *up = !l ? NULL : l->d ? l->d : open_above(m, l);
 
-	if (m->mode != UNTOUCHED && fchmod(dirfd(m->d), m->mode) < 0)
-		m->size->incomplete = true;
-	(void)closedir(m->d);
+	close_dir(m->d, m->mode);
 	/* Where the way back is lost, it goes on with the next one above that is still open. */
 	for (; l && !up; up = l ? l->d : NULL) {
 		m->size->incomplete = true;
@@ -232,40 +242,55 @@ static void measure_entry(struct measuring *m, const char *name)
 		descend(m, name);
 }
 
-static int measure(int parent, const char *name, bool unlock, struct tree_size *ret)
+static struct dirent *next_entry(struct measuring *m)
 {
-	struct measuring m = { .size = ret, .unlock = unlock };
+	struct dirent *entry = NULL;
+
+	if (m->size->entries <= m->most.entries && m->size->bytes <= m->most.bytes) {
+		errno = 0;
+		entry = readdir(m->d);
+		m->size->incomplete |= !entry && errno;
+	}
+	return entry;
+}
+
+static int measure(struct measuring *m, int parent, const char *name)
+{
 	struct stat st;
 
-	*ret = (struct tree_size){ 0 };
-	m.d = open_dir(parent, name, unlock, &m.mode);
-	if (!m.d || fstat(dirfd(m.d), &st) < 0) {
+	*m->size = (struct tree_size){ 0 };
+	m->d = open_dir(parent, name, m->unlock, &m->mode);
+	if (!m->d || fstat(dirfd(m->d), &st) < 0) {
 		int r = -errno;
 
-		if (m.d)
-			(void)closedir(m.d);
+		if (m->d)
+			close_dir(m->d, m->mode);
 		return r;
 	}
-	count(&st, ret);
-	while (m.d) {
-		struct dirent *entry = ret->entries < ENTRIES_MAX ? readdir(m.d) : NULL;
+	count(&st, m->size);
+	while (m->d) {
+		struct dirent *entry = next_entry(m);
 
 		if (entry)
-			measure_entry(&m, entry->d_name);
+			measure_entry(m, entry->d_name);
 		else
-			ascend(&m);
+			ascend(m);
 	}
-	free(m.above);
-	ret->incomplete |= ret->entries >= ENTRIES_MAX;
+	free(m->above);
+	m->size->incomplete |= m->size->entries > m->most.entries || m->size->bytes > m->most.bytes;
 	return 0;
 }
 
 int tree_measure(int parent, const char *name, struct tree_size *ret)
 {
-	return measure(parent, name, false, ret);
+	struct measuring m = { .size = ret, .most = { .bytes = UINT64_MAX, .entries = ENTRIES_MAX } };
+
+	return measure(&m, parent, name);
 }
 
-int tree_measure_locked(int parent, const char *name, struct tree_size *ret)
+int tree_measure_locked(int parent, const char *name, const struct tree_size *most, struct tree_size *ret)
 {
-	return measure(parent, name, true, ret);
+	struct measuring m = { .size = ret, .most = *most, .unlock = true };
+
+	return measure(&m, parent, name);
 }

@@ -19,5 +19,8 @@ struct tree_size {
 };
 /* Negative errno when it cannot be opened. */
 int tree_measure(int parent, const char *name, struct tree_size *ret);
-/* The same where nobody else is at work: directories that their owner (we) may not read are made readable while we look, and become what they were. */
-int tree_measure_locked(int parent, const char *name, struct tree_size *ret);
+/*
+ * The same where nobody else is at work: directories that we, their owner, may not read or pass through are made so while we look, and become what they
+ * were. Ends early when there are more bytes or entries than `most` has.
+ */
+int tree_measure_locked(int parent, const char *name, const struct tree_size *most, struct tree_size *ret);

@@ -244,14 +244,15 @@ static bool read_changes(struct run *r)
 {
 	_cleanup_close_ int upper = FD_NONE, lower = FD_NONE;
 	struct err ignored = { 0 };
+	int why;
 
 	if (!r->upper.n)
 		return false;
 	upper = open(r->upper.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	why = upper < 0 ? errno : 0;
 	lower = open(r->lower.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* The command may have locked its workspace behind itself: what is in it is there all the same. */
-	if (upper < 0 ? errno != ENOENT
-		      : changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
+	if (upper < 0 ? why != ENOENT : changes_read(r->cli->arena, upper, lower, &r->changes, &ignored) < 0)
 		r->changes.incomplete = true;
 	return upper >= 0;
 }
@@ -259,16 +260,18 @@ static bool read_changes(struct run *r)
 static enum disk_end disk_taken(const struct run *r)
 {
 	struct tree_size size = { .bytes = r->changes.bytes, .entries = r->changes.files };
+	const struct tree_size most = { .bytes = r->profile.disk,
+					.entries = plan_disk_files(r->profile.disk) };
 	struct tree_size all;
 	uint64_t now;
 
 	/* Something lies deeper than the list goes, or cannot be read. Nobody is left who could mind: it can be. */
 	size.incomplete = r->changes.incomplete;
-	if (size.incomplete && tree_measure_locked(AT_FDCWD, r->upper.p, &all) == 0)
+	if (size.incomplete && tree_measure_locked(AT_FDCWD, r->upper.p, &most, &all) == 0)
 		size = all;
-	if (size.bytes > r->profile.disk)
+	if (size.bytes > most.bytes)
 		return DISK_BYTES;
-	if (size.entries > plan_disk_files(r->profile.disk))
+	if (size.entries > most.entries)
 		return DISK_FILES;
 	if (!size.incomplete)
 		return DISK_FINE;

@@ -212,9 +212,15 @@ static void watch(struct http_exchange *c)
 		return;
 	c->events = events;
 	if (loop_has(c->server->loop, c->source)
-		    ? loop_mod_fd(c->server->loop, c->source, events) < 0
-		    : loop_add_fd(c->server->loop, c->fd, events, on_event, c, &c->source) < 0)
+		    ? loop_mod_fd(c->server->loop, c->source, events) >= 0
+		    : loop_add_fd(c->server->loop, c->fd, events, on_event, c, &c->source) >= 0)
+		return;
+	if (c->in_event) {
 		conn_fail(c);
+		return;
+	}
+	c->broken = c->turn = true; /* the handler has called: it is told in a turn of the loop */
+	arm(c);
 }
 
 void http_exchange_settle(struct http_exchange *x)

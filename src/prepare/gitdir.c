@@ -116,21 +116,19 @@ static bool is_layered(const struct decision *d)
 
 static bool has(struct str s, const char *text)
 {
-	return memmem(s.p, s.n, text, strlen(text)) != NULL;
+	return s.n && memmem(s.p, s.n, text, strlen(text));
 }
 
-/* A directory: git itself, or a text for a shell. What is said is only seen where git has failed. */
+/* Perhaps a directory: git itself, or a text for a shell. What has a colon is an address. */
 static bool clones_directory(const struct decision *d)
 {
 	const struct strs v = d->tool.argv;
-	bool found = false;
+	bool git = v.n && (str_eq(v.v[0], STR("git")) || str_ends(v.v[0], STR("/git"))), found = false;
 
 	for (size_t i = 0; i < v.n; i++) {
-		if (has(v.v[i], "--no-hardlinks") || has(v.v[i], "--no-local") || has(v.v[i], "://") ||
-		    has(v.v[i], "@"))
+		if (has(v.v[i], "--no-hardlinks") || has(v.v[i], "--no-local") || has(v.v[i], ":"))
 			return false;
-		found |= has(v.v[i], "git clone ") ||
-			 (i > 0 && str_eq(v.v[i], STR("clone")) && str_ends(v.v[0], STR("git")));
+		found |= git ? i > 0 && str_eq(v.v[i], STR("clone")) : has(v.v[i], "git clone ");
 	}
 	return found;
 }
@@ -139,7 +137,7 @@ static bool clones_directory(const struct decision *d)
 static struct str hint_at_clone(const struct decision *d)
 {
 	return is_layered(d) && clones_directory(d)
-		       ? STR("git: a directory of an overlay cannot be cloned with hard links; "
+		       ? STR("git: if it spoke of a hard link: a directory of an overlay cannot be cloned with them; "
 			     "fix: git clone --no-hardlinks, or --workspace-access rw")
 		       : (struct str){ 0 };
 }
@@ -151,9 +149,7 @@ struct str git_hint(struct arena *a, const struct decision *d)
 
 	if (!(d->mode.caps & CAP_BIT(CAP_VCS)) || !path_is_absolute(workspace))
 		return (struct str){ 0 };
-	hint = hint_at_clone(d);
-	if (hint.n)
-		return hint;
-	return is_there(a, path_join(a, workspace, STR(".git"))) ? hint_at_link(a, d, workspace)
+	hint = is_there(a, path_join(a, workspace, STR(".git"))) ? hint_at_link(a, d, workspace)
 								 : hint_above(a, workspace);
+	return hint.n ? hint : hint_at_clone(d);
 }

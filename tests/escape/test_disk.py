@@ -74,7 +74,7 @@ def test_e22_who_ends_before_anybody_looks_keeps_nothing_more_either(light, make
     assert kept.report["changes"]["total"] >= 30
 
 
-HIDE = ["chmod 0 d", "mkdir -p $(seq -s / 300); mv d $(seq -s / 300)", "mkdir -p $(seq -s / 1500); mv d $(seq -s / 1500); chmod 0 1/2 1", "chmod 0 ."]
+HIDE = ["chmod 0 d", "chmod 0400 d", "chmod 0500 d; chmod 0600 .", "mkdir -p $(seq -s / 300); mv d $(seq -s / 300)", "mkdir -p $(seq -s / 1500); mv d $(seq -s / 1500); chmod 0 1/2 1", "chmod 0 ."]
 
 
 @pytest.mark.parametrize("hide", HIDE)
@@ -89,8 +89,24 @@ def test_e22_what_is_hidden_and_small_enough_is_kept_as_it_is(light, hide):
     result = light.run("sh", "-c", f"mkdir d; echo x >d/f; {hide}", options=["--disk", "16m"], status=0)
     assert result.report["reason"] == "ok", result
     kept = pathlib.Path(result.report["changes"]["kept_in"])
-    locked = {"chmod 0 d": ["d"], "chmod 0 .": ["."]}.get(hide, ["1"] if "1500" in hide else [])
-    assert [(kept / name).stat().st_mode & 0o777 for name in locked] == [0 for _ in locked]
+    locked = {"chmod 0 d": {"d": 0}, "chmod 0 .": {".": 0}, "chmod 0400 d": {"d": 0o400}, "chmod 0500 d; chmod 0600 .": {".": 0o600}}
+    for name, mode in locked.get(hide, {"1": 0} if "1500" in hide else {}).items():
+        assert (kept / name).stat().st_mode & 0o777 == mode
+
+
+def test_e22_a_locked_workspace_that_was_moved_meanwhile_is_kept(light):
+    """What the open of the one says is not what the open of the other said."""
+    p = light.spawn("sh", "-c", "echo x >f; chmod 0 .; echo ready; cat", options=["--disk", "16m"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert p.stdout.readline() == b"ready\n"
+    light.ws.rename(light.ws.parent / "elsewhere")
+    try:
+        p.communicate(timeout=60)
+    finally:
+        (light.ws.parent / "elsewhere").rename(light.ws)
+    assert p.returncode == 0
+    state = light.state if light.user == "root" else light.home / ".local/state/creel"
+    found = [root for root, _, files in os.walk(state / "runs") if "f" in files]
+    assert len(found) == 1, found
 
 
 def test_e22_one_file_cannot_be_larger(light):

@@ -99,7 +99,7 @@ TEST(tree_measures_what_is_nested_deep_and_what_is_locked_and_leaves_it_so)
 	char path[64];
 	int top = make(path);
 	bool is_root = geteuid() == 0; /* who may read everything */
-	struct tree_size seen = { 0 }, all = { 0 };
+	struct tree_size seen = { 0 }, all = { 0 }, most = { .bytes = UINT64_MAX, .entries = 1000000 };
 	struct stat st;
 
 	if (is_root) {
@@ -115,7 +115,7 @@ TEST(tree_measures_what_is_nested_deep_and_what_is_locked_and_leaves_it_so)
 	assert_int_equal(tree_measure(AT_FDCWD, path, &seen), 0);
 	assert_int_equal(seen.entries, 5001);
 	assert_true(seen.incomplete);
-	assert_int_equal(tree_measure_locked(AT_FDCWD, path, &all), 0);
+	assert_int_equal(tree_measure_locked(AT_FDCWD, path, &most, &all), 0);
 	assert_int_equal(all.entries, 5004);
 	assert_false(all.incomplete);
 	assert_true(all.bytes >= seen.bytes + 20000);
@@ -126,7 +126,7 @@ TEST(tree_measures_what_is_nested_deep_and_what_is_locked_and_leaves_it_so)
 	/* The top itself, too. */
 	assert_int_equal(fchmod(top, 0), 0);
 	assert_int_equal(tree_measure(AT_FDCWD, path, &seen), -EACCES);
-	assert_int_equal(tree_measure_locked(AT_FDCWD, path, &all), 0);
+	assert_int_equal(tree_measure_locked(AT_FDCWD, path, &most, &all), 0);
 	assert_int_equal(all.entries, 5004);
 	assert_int_equal(fstat(top, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0);
@@ -136,6 +136,57 @@ TEST(tree_measures_what_is_nested_deep_and_what_is_locked_and_leaves_it_so)
 	close(locked);
 	assert_int_equal(tree_remove(AT_FDCWD, path), 0);
 	close(top);
+}
+
+/* Readable and not to be passed through, or the other way round, at the top and deeper than what stays open. */
+TEST(tree_measures_what_is_half_locked_at_any_depth)
+{
+	static const mode_t modes[] = { 0400, 0600, 0444, 0100, 0300, 0 };
+	struct tree_size most = { .bytes = UINT64_MAX, .entries = 1000000 }, all = { 0 };
+	bool is_root = geteuid() == 0;
+
+	for (size_t i = 0; i < 2 * sizeof(modes) / sizeof(modes[0]); i++) {
+		mode_t mode = modes[i / 2];
+		unsigned depth = i % 2 ? 100 : 3;
+		char path[64];
+		int top = make(path), at[101];
+		struct stat st;
+
+		if (is_root) {
+			assert_int_equal(fchown(top, 65534, 65534), 0);
+			assert_int_equal(seteuid(65534), 0);
+		}
+		at[0] = top;
+		for (unsigned k = 1; k <= depth; k++) {
+			assert_int_equal(mkdirat(at[k - 1], "d", 0700), 0);
+			put(at[k - 1], "before", 1);
+			put(at[k - 1], "z", 1);
+			at[k] = openat(at[k - 1], "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			assert_true(at[k] >= 0);
+		}
+		put(at[depth], "big", 20000);
+		for (unsigned k = 0; k <= depth; k++)
+			assert_int_equal(fchmod(at[k], mode), 0);
+		assert_int_equal(tree_measure_locked(AT_FDCWD, path, &most, &all), 0);
+		assert_false(all.incomplete);
+		assert_int_equal(all.entries, 3 * depth + 1);
+		assert_true(all.bytes >= 20000);
+		most.entries = 2; /* it is enough, and nothing stays unlocked for that */
+		assert_int_equal(tree_measure_locked(AT_FDCWD, path, &most, &all), 0);
+		assert_true(all.incomplete && all.entries <= 2 * depth + 1);
+		most.entries = 1000000;
+		for (unsigned k = 0; k <= depth; k++) {
+			assert_int_equal(fstat(at[k], &st), 0);
+			assert_int_equal(st.st_mode & 07777, mode);
+			assert_int_equal(fchmod(at[k], 0700), 0);
+			if (k)
+				close(at[k]);
+		}
+		if (is_root)
+			assert_int_equal(seteuid(0), 0);
+		assert_int_equal(tree_remove(AT_FDCWD, path), 0);
+		close(top);
+	}
 }
 
 TEST(tree_counts_a_file_with_several_names_once)
