@@ -267,8 +267,11 @@ static enum disk_end disk_taken(const struct run *r)
 
 	/* Something lies deeper than the list goes, or cannot be read. Nobody is left who could mind: it can be. */
 	size.incomplete = r->changes.incomplete;
-	if (size.incomplete && tree_measure_locked(AT_FDCWD, r->upper.p, &most, &all) == 0)
-		size = all;
+	if (size.incomplete && tree_measure_locked(AT_FDCWD, r->upper.p, &most, &all) == 0) {
+		size.incomplete = all.incomplete;
+		size.bytes = all.bytes > size.bytes ? all.bytes : size.bytes;
+		size.entries = all.entries > size.entries ? all.entries : size.entries;
+	}
 	if (size.bytes > most.bytes)
 		return DISK_BYTES;
 	if (size.entries > most.entries)

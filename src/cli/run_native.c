@@ -105,14 +105,6 @@ static int make_env(struct run *r, struct strs *ret, struct err *e)
 	return a->failed ? err_set(e, ERR_LIMIT, "the environment is too large") : 0;
 }
 
-static bool wants_overlay(const struct decision *d)
-{
-	for (size_t i = 0; i < d->n_mounts; i++)
-		if (d->mounts[i].overlay)
-			return true;
-	return false;
-}
-
 static void choose_tty(struct run *r, struct profile_tty *t)
 {
 	r->terminals = r->no_stdio ? 0 : terminal_streams();
@@ -164,7 +156,7 @@ static int make_profile(struct run *r, struct err *e)
 	if (rc >= 0)
 		rc = make_env(r, &in.env, e);
 
-	if (rc >= 0 && wants_overlay(r->decision))
+	if (rc >= 0 && wants_layers(r->decision))
 		rc = run_name_private_dir(r, e);
 	in.private_dir = str_z(r->private_dir);
 	if (rc >= 0)

@@ -16,14 +16,6 @@
 
 #define PLAN_MAX ((size_t)4 << 20)
 
-static bool wants_layers(const struct decision *d)
-{
-	for (size_t i = 0; i < d->n_mounts; i++)
-		if (d->mounts[i].overlay)
-			return true;
-	return false;
-}
-
 void build_name(struct str key, char out[static BUILD_NAME_MAX])
 {
 	char hex[SHA256_HEX];

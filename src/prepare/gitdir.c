@@ -106,14 +106,6 @@ static struct str hint_above(struct arena *a, struct str workspace)
 	return (struct str){ 0 };
 }
 
-static bool is_layered(const struct decision *d)
-{
-	for (size_t i = 0; i < d->n_mounts; i++)
-		if (d->mounts[i].overlay)
-			return true;
-	return false;
-}
-
 static bool has(struct str s, const char *text)
 {
 	return s.n && memmem(s.p, s.n, text, strlen(text));
@@ -136,7 +128,7 @@ static bool clones_directory(const struct decision *d)
 /* In an overlay a new link to a file of the lower layer is a copy with another number, for which git takes the directory for tampered with. */
 static struct str hint_at_clone(const struct decision *d)
 {
-	return is_layered(d) && clones_directory(d)
+	return wants_layers(d) && clones_directory(d)
 		       ? STR("git: if it spoke of a hard link: a directory of an overlay cannot be cloned with them; "
 			     "fix: git clone --no-hardlinks, or --workspace-access rw")
 		       : (struct str){ 0 };

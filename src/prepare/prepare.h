@@ -90,6 +90,9 @@ struct source_rules {
 /* As struct profile_input wants it, with a struct source_rules as its ctx: policy is asked about the name, and then the files themselves are compared. */
 bool source_allowed(void *rules, struct str resolved, enum source_use use, struct str *ret_why);
 
+/* state.c: whether something of it is an overlay, whose upper layer lies in the state directory. */
+bool wants_layers(const struct decision *d);
+
 /* ---- gituser.c: who commits ---- */
 
 #define GIT_USER_MAX 256u /* bytes of one value */

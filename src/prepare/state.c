@@ -258,3 +258,11 @@ int state_audit(const struct state_dir *s, const struct config *c, bool make, ch
 		    : snprintf(out, size, "%.*s", (int)dir.n, dir.p);
 	return n > 0 && (size_t)n < size ? 0 : err_set(e, ERR_LIMIT, "audit.path is too long");
 }
+
+bool wants_layers(const struct decision *d)
+{
+	for (size_t i = 0; i < d->n_mounts; i++)
+		if (d->mounts[i].overlay)
+			return true;
+	return false;
+}
