@@ -6,19 +6,29 @@ usage: count-results.py STEP_FAILED DIRECTORY   (STEP_FAILED: 1 when a build or 
 """
 import os
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ET
 
 WORDS_MAX = 1500  # of each failure: what else it said is far above
 step_failed, directory = int(sys.argv[1]), pathlib.Path(sys.argv[2])
 passed = failed = skipped = 0
+
+
+def said(suite, case):
+    """What a unit test says of a failure is in the output of its whole program, behind its name."""
+    found = re.search(rf"^not ok {re.escape(case.get('name'))}\n((?:#.*\n?)*)", suite.findtext("system-out") or "", re.M)
+    return found[1] if found else "\n".join((suite.findtext("system-err") or "").splitlines()[-10:])
+
+
 for path in sorted(directory.glob("*.xml")):
-    for case in ET.parse(path).iter("testcase"):
+    for suite, case in ((suite, case) for suite in ET.parse(path).iter("testsuite") for case in suite.findall("testcase")):
         name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
         bad = next((b for b in (case.find("failure"), case.find("error")) if b is not None), None)
         if bad is not None:
             failed += 1
-            print(f"FAILED {name}: {' '.join((bad.get('message') or bad.text or '').split())[:WORDS_MAX]}")
+            words = bad.get("message") or bad.text or said(suite, case)
+            print(f"FAILED {name}: {' '.join(words.split())[:WORDS_MAX]}")
         elif case.find("skipped") is not None:
             skipped += 1
             print(f"skipped {name}: {case.find('skipped').get('message') or ''}")

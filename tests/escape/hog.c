@@ -150,10 +150,9 @@ static int burn(char **argv)
 
 static void *wait_for_end(void *arg)
 {
-	const struct timespec t = { .tv_nsec = 500000000 };
-
 	(void)arg;
-	(void)nanosleep(&t, NULL);
+	for (;;)
+		(void)pause();
 	return NULL;
 }
 

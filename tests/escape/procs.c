@@ -268,17 +268,21 @@ static int orphans(char **argv)
 	return 0;
 }
 
-/* As many processes as we get, all of them waiting; says how many. */
+/* As many processes as we get, all of them waiting until we end; says how many. */
 static int fork_bomb(char **argv)
 {
-	int max = atoi(argv[0]), n = 0, err = 0;
+	int max = atoi(argv[0]), n = 0, err = 0, over[2];
 
+	if (pipe(over) < 0)
+		return -errno;
 	while (n < max && !err) {
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			nap(1500);
-			_exit(0);
+			char c;
+
+			(void)close(over[1]);
+			_exit((int)read(over[0], &c, 1));
 		}
 		if (pid < 0)
 			err = errno;
