@@ -5,11 +5,17 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Negative errno when something is left of it. */
 int tree_remove(int parent, const char *name);
+
+/* NULL: errno is 0 when that was all, and says why otherwise. Of a stream that nobody else reads. */
+struct dirent *tree_next(DIR *d);
+/* A descriptor that nothing was read from yet; false also when that cannot be told. */
+bool tree_is_empty(int dir);
 
 struct tree_size {
 	uint64_t bytes; /* that it takes on the disk; each name of a file that has several takes its share */

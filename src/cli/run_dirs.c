@@ -93,15 +93,6 @@ static long inode_flags(int fd)
 	return syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) < 0 ? -1 : flags;
 }
 
-/* A directory's own two entries take 24 bytes each. */
-static bool is_empty(int dir)
-{
-	char room[256];
-	long n = syscall(SYS_getdents64, dir, room, sizeof(room));
-
-	return n >= 0 && n <= 48 && syscall(SYS_getdents64, dir, room, sizeof(room)) == 0;
-}
-
 /* None but the number that overlayfs gives itself (Linux 6.6). What a command sets under such a name is stored under another. */
 static bool has_no_names(int dir)
 {
@@ -120,7 +111,7 @@ static bool is_untouched(int private, const char *upper)
 
 	return fd >= 0 && fstat(fd, &st) == 0 && fstat(private, &above) == 0 && st.st_mode == above.st_mode &&
 	       st.st_uid == above.st_uid && st.st_gid == above.st_gid && st.st_size <= above.st_size &&
-	       has_no_names(fd) && inode_flags(fd) == inode_flags(private) && is_empty(fd);
+	       has_no_names(fd) && inode_flags(fd) == inode_flags(private) && tree_is_empty(fd);
 }
 
 /* 0: it is somebody's next. */

@@ -88,13 +88,14 @@ static bool has_changes(int dir)
 	struct stat above;
 	bool found = !d || fstat(copy, &above) < 0;
 
-	for (struct dirent *entry; !found && (entry = readdir(d));) {
+	for (struct dirent *entry; !found && (entry = tree_next(d));) {
 		struct str name = str_z(entry->d_name);
 
 		if (is_dots(entry->d_name) || str_starts(name, STR("work")) || str_eq(name, STR("old")))
 			continue;
 		found = !str_starts(name, STR("upper")) || !is_untouched(dir, entry->d_name, &above);
 	}
+	found = found || errno != 0; /* what could not be read may be one */
 	if (d)
 		(void)closedir(d);
 	else

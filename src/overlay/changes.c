@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "overlay/changes.h"
 #include "base/fd.h"
+#include "base/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +110,7 @@ static int walk_dir(struct walk *w, int upper, int lower, struct str at, unsigne
 {
 	int copy = fcntl(upper, F_DUPFD_CLOEXEC, 3), r = 0;
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
+	const struct dirent *entry;
 
 	if (!d) {
 		(void)fd_close(copy);
@@ -116,9 +118,11 @@ static int walk_dir(struct walk *w, int upper, int lower, struct str at, unsigne
 	}
 	if (depth > DEPTH_MAX)
 		r = skip(w);
-	while (depth <= DEPTH_MAX && r >= 0 && (entry = readdir(d)))
+	while (depth <= DEPTH_MAX && r >= 0 && (entry = tree_next(d)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			r = walk_entry(w, upper, lower, at, entry->d_name, depth);
+	if (r >= 0 && errno != 0)
+		r = skip(w); /* the rest of it could not be read */
 	(void)closedir(d);
 	return r;
 }
@@ -128,5 +132,10 @@ int changes_read(struct arena *a, int upper, int lower, struct changes *ret, str
 	struct walk w = { .a = a, .out = ret, .e = e };
 
 	*ret = (struct changes){ 0 };
+	/* As most commands leave it. */
+	if (tree_is_empty(upper))
+		return 0;
+	if (lseek(upper, 0, SEEK_SET) < 0)
+		return skip(&w);
 	return walk_dir(&w, upper, lower, (struct str){ 0 }, 0);
 }

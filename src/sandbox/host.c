@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/host.h"
 #include "base/fd.h"
+#include "base/tree.h"
 #include "sandbox/source.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -271,9 +273,11 @@ static int add_image_entries(struct arena *a, struct lists *l, struct str base, 
 
 	if (!d)
 		return err_sys(e, errno, "image: open '%s'", base.p);
-	while (r >= 0 && (entry = readdir(d))) /* a stream of our own: NOLINT(concurrency-mt-unsafe) */
+	while (r >= 0 && (entry = tree_next(d)))
 		if (!is_ours(entry->d_name))
 			r = add_image_entry(a, l, dirfd(d), base, entry->d_name, e);
+	if (r >= 0 && errno != 0)
+		r = err_sys(e, errno, "image: read '%s'", base.p);
 	(void)closedir(d);
 	return r;
 }

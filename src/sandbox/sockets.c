@@ -3,10 +3,12 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/port.h"
+#include "base/tree.h"
 #include "sandbox/mountinfo.h"
 #include "sandbox/unixdiag.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -321,7 +323,7 @@ static int search_dir(struct walk *w, const char *path, struct err *e)
 		(void)fd_close(fd);
 		return err_sys(e, ENOMEM, "search '" STR_FMT "'", STR_ARG(w->pl->path));
 	}
-	while (r >= 0 && (entry = readdir(d))) { /* a stream of our own: NOLINT(concurrency-mt-unsafe) */
+	while (r >= 0 && (entry = tree_next(d))) {
 		unsigned char t = entry->d_type;
 
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -335,6 +337,8 @@ static int search_dir(struct walk *w, const char *path, struct err *e)
 		else if (t == DT_SOCK || t == DT_DIR || t == DT_UNKNOWN)
 			r = see(w, dirfd(d), path, entry->d_name, e);
 	}
+	if (r >= 0 && errno != 0) /* what cannot be seen may be one, too */
+		r = err_sys(e, errno, "search '" STR_FMT "' for unix sockets", STR_ARG(w->pl->path));
 	(void)closedir(d);
 	return r;
 }

@@ -6,7 +6,7 @@ EVERYWHERE = {"pidfd_send_signal": 424, "open_tree": 428, "move_mount": 429, "fs
               "clone3": 435, "close_range": 436, "openat2": 437, "mount_setattr": 442, "landlock_create_ruleset": 444,
               "landlock_add_rule": 445, "landlock_restrict_self": 446}
 OLDER = {  # name: (x86-64, arm64)
-    "capset": (126, 91), "clone": (56, 220), "execveat": (322, 281), "fstatfs": (138, 44), "keyctl": (250, 219), "kill": (62, 129),
+    "capset": (126, 91), "clone": (56, 220), "execveat": (322, 281), "fstatfs": (138, 44), "getdents64": (217, 61), "keyctl": (250, 219), "kill": (62, 129),
     "memfd_create": (319, 279), "mkdirat": (258, 34), "mount": (165, 40), "pipe2": (293, 59), "pivot_root": (155, 41), "ppoll": (271, 73),
     "prctl": (157, 167), "prlimit64": (302, 261), "seccomp": (317, 277), "sendto": (44, 206), "sethostname": (170, 161), "setsid": (112, 157),
     "signalfd4": (289, 74), "socketpair": (53, 199), "statx": (332, 291), "umount2": (166, 39), "unshare": (272, 97), "waitid": (247, 95),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """creel run as a program: how it ends, what it passes through, what it says, and what it makes of bad input."""
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import subprocess
 import time
 
 import pytest
+from calls import fails
 from conftest import ACCESSES, CREEL, IS_ROOT, descendants, family, needs_root, processes, skip, wait_until
 
 # ---- who is waited for, and where it runs ----
@@ -322,6 +324,15 @@ def test_a_workspace_that_the_command_locked_is_told_and_kept(light):
     match = re.search(r"^creel: (1 path changed|paths may have changed that cannot be read), kept in (\S+); ", done.stderr, re.MULTILINE)
     assert match, done
     assert (pathlib.Path(match[2]) / "a").read_text() == "x\n"
+
+
+def test_changes_that_cannot_be_listed_are_told_and_kept(light):
+    """They were lost without a word: a directory that could not be read was taken for an empty one."""
+    line = light.line("sh", "-c", "echo x >a", fault=fails("getdents64", errno.EIO))
+    done = subprocess.run([a for a in line if a != "-q"], cwd=light.ws, env=light.env, capture_output=True, text=True, check=True)
+    match = re.search(r"^creel: paths may have changed that cannot be read, kept in (\S+); ", done.stderr, re.MULTILINE)
+    assert match, done
+    assert (pathlib.Path(match[1]) / "a").read_text() == "x\n"
 
 
 def test_no_changes_leave_nothing(light):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """S14: a unix socket that a process of the host listens on in a directory that is seen inside. connect() asks for no network and
 for no writable mount, so the directory alone would be the way out. What listens writes down who came."""
+import errno
 import os
 import pathlib
 import socket
@@ -89,6 +90,16 @@ def test_s14_where_the_kernel_lists_no_sockets_the_tree_is_searched(request, lis
     assert wait_until(lambda: heard(made) == [HEARD])
     light.refused("ipc", "unix=./plain", errors=COVERED, access="rw", fault=fails("sendto", 1))
     assert heard(made) == [HEARD]
+
+
+def test_s14_what_cannot_be_read_to_the_end_may_hold_one(request, listener):
+    """A directory that the disk or its server does not give up whole: it was taken for searched, and the socket was reached."""
+    light = Box("user", "light")
+    request.addfinalizer(light.done)
+    bound(light, listener, light.ws / "plain")
+    holes = f"{fails('sendto', 1)},{fails('getdents64', errno.EIO)}"
+    result = light.run("./ipc", "unix=./plain", access="rw", fault=holes, status=125)
+    assert "search '" in result.err and "for unix sockets" in result.err, result
 
 
 @pytest.mark.parametrize("closed", [0o000, 0o300, 0o600])

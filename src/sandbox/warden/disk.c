@@ -173,6 +173,7 @@ static void count_some(const struct plan_header *p)
 			l->at = 0;
 		}
 		if (l->n <= 0) {
+			disk.unknown += l->n < 0 && l->n != -ENOENT; /* that one: it was removed meanwhile */
 			SYS1(close, l->fd);
 			disk.depth--;
 			continue;
