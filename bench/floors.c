@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bench_floor is given: the plan that the engine has, and the layers of an overlay. */
+/* What bench_floor is given: the plan that the engine has, and the layers of an overlay, which bwrap is given, too. */
 #include "methods.h"
 
 #include "base/fd.h"
@@ -30,7 +30,7 @@ const char *floor_prepare(struct bench *b, struct method *m)
 	return NULL;
 }
 
-static const char *layer(const struct bench *b, const char *name, char path[static 128])
+const char *layer_path(const struct bench *b, const char *name, char path[static 128])
 {
 	(void)snprintf(path, 128, "%s/%s", b->dir, name);
 	return path;
@@ -41,32 +41,42 @@ const char *floor_prepare_overlay(struct bench *b, struct method *m)
 	char path[128];
 
 	(void)floor_prepare(b, m);
-	method_add(m, layer(b, "upper", path));
-	method_add(m, layer(b, "work", path));
+	method_add(m, layer_path(b, "upper", path));
+	method_add(m, layer_path(b, "work", path));
 	return NULL;
 }
 
-/* They belong to the payload's user, as those that the warden makes. */
-static void make_layer(const struct bench *b, const char *name)
+static void make_layer(const struct bench *b, const char *name, bool payloads)
 {
 	const struct profile *p = engine_profile(b->engine);
 	char path[128];
 
-	if (mkdir(layer(b, name, path), 0700) < 0 ||
-	    (p->two_users && !p->subids && chown(path, p->outer_uid, p->outer_gid) < 0))
+	if (mkdir(layer_path(b, name, path), 0700) < 0 ||
+	    (payloads && p->two_users && !p->subids && chown(path, p->outer_uid, p->outer_gid) < 0))
 		measure_fail("'%s': %s", path, strerror(errno));
 }
 
 /* The clock stands still while layers are made and removed: a run that finds spare ones does neither. */
-double floor_once_overlay(struct bench *b, struct method *m)
+static double with_layers(struct bench *b, struct method *m, bool payloads)
 {
 	char path[128];
 	double us;
 
-	make_layer(b, "upper");
-	make_layer(b, "work");
+	make_layer(b, "upper", payloads);
+	make_layer(b, "work", payloads);
 	us = method_spawn(b, m);
-	place_remove(layer(b, "work", path));
-	place_remove(layer(b, "upper", path));
+	place_remove(layer_path(b, "work", path));
+	place_remove(layer_path(b, "upper", path));
 	return us;
+}
+
+/* They belong to the payload's user, as those that the warden makes. */
+double floor_once_overlay(struct bench *b, struct method *m)
+{
+	return with_layers(b, m, true);
+}
+
+double bwrap_once_overlay(struct bench *b, struct method *m)
+{
+	return with_layers(b, m, false);
 }

@@ -151,15 +151,21 @@ static const char *prepare_engine(struct bench *b, struct method *m)
 	return NULL;
 }
 
-static void add_mount(struct method *m, const struct profile_mount *pm)
+/* b: with the workspace as an overlay; NULL = as it is. */
+static void add_mount(struct method *m, const struct profile_mount *pm, const struct bench *b)
 {
-	if (pm->source.path.n)
+	char upper[128], work[128];
+
+	if (b && pm->source.path.n && pm->writable)
+		ADD(m, "--overlay-src", pm->source.path.p, "--overlay", layer_path(b, "upper", upper),
+		    layer_path(b, "work", work), pm->target.p);
+	else if (pm->source.path.n)
 		ADD(m, pm->writable ? "--bind" : "--ro-bind", pm->source.path.p, pm->target.p);
 	else
 		ADD(m, "--tmpfs", pm->target.p);
 }
 
-void bwrap_arguments(struct method *m, const struct profile *p)
+static void add_bwrap(struct method *m, const struct profile *p, const struct bench *b)
 {
 	ADD(m, "--unshare-all", "--new-session", "--die-with-parent", "--cap-drop", "ALL", "--hostname",
 	    "sandbox");
@@ -169,8 +175,13 @@ void bwrap_arguments(struct method *m, const struct profile *p)
 		ADD(m, "--symlink", p->links[i + 1].p, p->links[i].p);
 	ADD(m, "--dev", "/dev", "--proc", "/proc");
 	for (size_t i = 0; i < p->n_mounts; i++)
-		add_mount(m, &p->mounts[i]);
+		add_mount(m, &p->mounts[i], b);
 	ADD(m, "--chdir", p->cwd.p);
+}
+
+void bwrap_arguments(struct method *m, const struct profile *p)
+{
+	add_bwrap(m, p, NULL);
 }
 
 static const char *prepare_bwrap(struct bench *b, struct method *m)
@@ -178,6 +189,30 @@ static const char *prepare_bwrap(struct bench *b, struct method *m)
 	const char *missing = method_add_program(m, "bwrap");
 
 	bwrap_arguments(m, engine_profile(b->engine));
+	ADD(m, "--", "./payload");
+	return missing;
+}
+
+static bool has_overlay(const char *bwrap)
+{
+	char command[256], line[256];
+	bool found = false;
+	FILE *p;
+
+	(void)snprintf(command, sizeof(command), "'%s' --help 2>&1", bwrap);
+	p = popen(command, "r");
+	while (p && fgets(line, sizeof(line), p))
+		found = found || strstr(line, "--overlay-src");
+	return p && pclose(p) >= 0 && found;
+}
+
+static const char *prepare_bwrap_overlay(struct bench *b, struct method *m)
+{
+	const char *missing = method_add_program(m, "bwrap");
+
+	if (!missing && !has_overlay(m->argv[0]))
+		missing = "this bwrap has no --overlay (0.11 has)";
+	add_bwrap(m, engine_profile(b->engine), b);
 	ADD(m, "--", "./payload");
 	return missing;
 }
@@ -254,6 +289,7 @@ struct method methods[] = {
 	{ "floor", "bare system calls for the walls of creel-rw, and nothing else", floor_prepare, method_spawn, .ours = true },
 	{ "floor-ovl", "the same for creel, its two layers made before", floor_prepare_overlay, floor_once_overlay, .ours = true },
 	{ "bwrap", "bwrap --unshare-all, the same mounts, no filter", prepare_bwrap, method_spawn },
+	{ "bwrap-ovl", "the same with the workspace as an overlay, its two layers made before", prepare_bwrap_overlay, bwrap_once_overlay },
 	{ "bwrap-host", "bwrap --unshare-all --ro-bind / / --proc --dev", prepare_bwrap_host, method_spawn },
 	{ "unshare", "unshare -Urmpinuf --mount-proc, no wall but namespaces", prepare_unshare, method_spawn },
 	{ "crun", "crun run, default specification", prepare_crun, crun_and_wait },

@@ -54,6 +54,9 @@ const char *method_add_program(struct method *m, const char *name);
 const char *floor_prepare(struct bench *b, struct method *m);
 const char *floor_prepare_overlay(struct bench *b, struct method *m);
 double floor_once_overlay(struct bench *b, struct method *m);
+/* Likewise, with the layers of an overlay that bwrap mounts. */
+double bwrap_once_overlay(struct bench *b, struct method *m);
+const char *layer_path(const struct bench *b, const char *name, char path[static 128]); /* "upper", "work" */
 
 double method_spawn(struct bench *b, struct method *m); /* from the start of m->argv to its end */
 /* A directory and what is in it. */

@@ -145,6 +145,8 @@ _Noreturn void inside(struct warden *w)
 	SYS5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	close_rest(w);
 	detach_begin(w); /* first: after the other one, we may have to wait for a processor */
+	if (!w->plan)
+		(void)caps_unbound(); /* while nobody waits for us; do_caps() asks for the rest, and whether there is any */
 	net_begin(w);
 	take_plan(w);
 	become_warden(w);

@@ -170,6 +170,20 @@ long do_landlock_self(struct warden *w, const struct step *s)
 	return note(w, r, "enter the Landlock domain");
 }
 
+/* Each takes the kernel a copy of all our credentials, but the look. Past the last one that this kernel has there is -EINVAL. */
+long caps_unbound(void)
+{
+	for (int cap = 0; cap < 64; cap++) {
+		long r = SYS5(prctl, PR_CAPBSET_READ, cap, 0, 0, 0);
+
+		if (r > 0)
+			r = SYS5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+		if (r < 0)
+			return r == -EINVAL && cap > CAP_AUDIT_READ ? 0 : r;
+	}
+	return 0;
+}
+
 /* x = capabilities that pid 1 keeps for itself; the payload has none. */
 long do_caps(struct warden *w, const struct step *s)
 {
@@ -179,13 +193,7 @@ long do_caps(struct warden *w, const struct step *s)
 
 	if (r < 0)
 		return note(w, r, "become the warden's user");
-	for (int cap = 0; cap < 64 && r >= 0; cap++) {
-		r = SYS5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
-		if (r == -EINVAL && cap > CAP_AUDIT_READ) {
-			r = 0;
-			break; /* past the last one that this kernel has */
-		}
-	}
+	r = caps_unbound();
 	if (r < 0)
 		return note(w, r, "empty the bounding set");
 	r = SYS5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -176,6 +176,9 @@ step_fn do_root, do_dir, do_link, do_file, do_bind, do_scratch, do_overlay, do_s
 step_fn do_tty, do_hostname, do_net, do_listen, do_rlimit, do_keyring, do_chdir, do_landlock,
 	do_landlock_rule, do_landlock_self, do_caps, do_no_new_privs, do_seccomp;
 
+/* walls.c: empties the bounding set, which only a new program would look at */
+long caps_unbound(void);
+
 /* net.c, mounts.c: tasks beside us, before the plan is there */
 void net_begin(struct warden *w);
 void detach_begin(struct warden *w);
