@@ -225,9 +225,10 @@ static int prune_kind(struct pruning *p, struct engine *g, struct err *e)
 	int copy = dir < 0 ? FD_NONE : openat(dir, ".", DIR_FLAGS), r = dir < 0 ? dir : 0;
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
+	unsigned i;
 
 	p->dir = dir;
-	for (unsigned i = 0; r == 0 && d && i < LOOK_MAX && (entry = readdir(d)); i++) {
+	for (i = 0; r == 0 && d && i < LOOK_MAX && (entry = tree_next(d)); i++) {
 		if (is_dots(entry->d_name))
 			continue;
 		if (!p->o->dry)
@@ -235,6 +236,8 @@ static int prune_kind(struct pruning *p, struct engine *g, struct err *e)
 		if (entry->d_name[0] != '.')
 			r = prune_one(p, entry->d_name, e);
 	}
+	if (r == 0 && d && i < LOOK_MAX && errno != 0)
+		r = err_sys(e, errno, "read '%s'", path);
 	if (d)
 		(void)closedir(d);
 	else

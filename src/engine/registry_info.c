@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/private.h"
+#include "base/tree.h"
 #include "base/utf8.h"
 #include "data/json.h"
 
@@ -272,9 +273,11 @@ int reg_rescan(struct registry *r, uint64_t *ret_found, uint64_t *ret_unreadable
 	*ret_found = *ret_unreadable = 0;
 	if (!d)
 		return !r->sessions || errno == ENOENT ? 0 : err_sys(e, errno, "open '%s'", r->sessions);
-	for (struct dirent *ent; code >= 0 && n < SESSIONS_MAX && (ent = readdir(d)); n++)
+	for (struct dirent *ent; code >= 0 && n < SESSIONS_MAX && (ent = tree_next(d)); n++)
 		if (ent->d_name[0] != '.')
 			code = register_again(r, dirfd(d), ent->d_name, ret_found, ret_unreadable, e);
+	if (code >= 0 && n < SESSIONS_MAX && errno != 0)
+		code = err_sys(e, errno, "read '%s'", r->sessions);
 	(void)closedir(d);
 	return code < 0 ? code : 0;
 }

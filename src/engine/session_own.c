@@ -11,6 +11,7 @@
 #include "backend/native.h"
 #include "base/fd.h"
 #include "base/private.h"
+#include "base/tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -228,6 +229,7 @@ int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n,
 	struct reg_entry *grown;
 	struct dirent *ent;
 	DIR *d = NULL;
+	unsigned i;
 	int copy, r = open_dir(g, e);
 
 	if (r < 0)
@@ -238,7 +240,7 @@ int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n,
 		(void)fd_close(copy);
 		return err_sys(e, errno, "read 'own' of the state directory");
 	}
-	for (unsigned i = 0; r >= 0 && i < NOTES_MAX && (ent = readdir(d)); i++) {
+	for (i = 0; r >= 0 && i < NOTES_MAX && (ent = tree_next(d)); i++) {
 		struct reg_entry entry;
 
 		if (!look_at_note(g, ent->d_name, a, &entry))
@@ -249,6 +251,8 @@ int own_list(struct engine *g, struct arena *a, struct reg_entry **v, size_t *n,
 		else
 			(*v = grown)[(*n)++] = entry;
 	}
+	if (r >= 0 && i < NOTES_MAX && errno != 0)
+		r = err_sys(e, errno, "read 'own' of the state directory");
 	(void)closedir(d);
 	return r;
 }

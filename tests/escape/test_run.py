@@ -14,7 +14,7 @@ import time
 
 import pytest
 from calls import fails
-from conftest import ACCESSES, CREEL, IS_ROOT, descendants, family, needs_root, processes, skip, wait_until
+from conftest import ACCESSES, CREEL, IS_ROOT, PROGRAMS, descendants, family, needs_root, processes, skip, wait_until
 
 # ---- who is waited for, and where it runs ----
 
@@ -333,6 +333,18 @@ def test_changes_that_cannot_be_listed_are_told_and_kept(light):
     match = re.search(r"^creel: paths may have changed that cannot be read, kept in (\S+); ", done.stderr, re.MULTILINE)
     assert match, done
     assert (pathlib.Path(match[1]) / "a").read_text() == "x\n"
+
+
+@pytest.mark.parametrize("command", [["list"], ["prune"]])
+def test_a_state_directory_that_cannot_be_listed_is_not_an_empty_one(light, command):
+    """What lives, and what private layers there are, is not known then; it was told as none."""
+    light.run("sh", "-c", "echo x >a", status=0)
+    line = [CREEL, *command, *(["--state-dir", light.state] if light.user == "root" else [])]
+    fault = [PROGRAMS / "fault", fails("getdents64", errno.EIO)]
+    whole = subprocess.run(light.as_user(line), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
+    assert whole.returncode == 0, whole
+    done = subprocess.run(light.as_user([*fault, *line]), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "Input/output error" in done.stderr, done
 
 
 def test_no_changes_leave_nothing(light):
