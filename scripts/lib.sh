@@ -6,7 +6,7 @@
 packages_build="gcc libc6-dev musl-tools meson ninja-build pkg-config libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev scdoc"
 packages_test="ccache docker.io systemd libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema clang libclang-rt-dev
   universal-ctags jq mandoc shellcheck bash-completion zsh fish git make perl procps util-linux
-  rsync sqlite3 less stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
+  rsync sqlite3 less strace stress-ng python3-venv curl dash uidmap apparmor prometheus openssl iproute2"
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 # For scripts/arm64: what is needed here, and what the system has that creel is built for, and that the guest boots.
 packages_arm64="gcc-aarch64-linux-gnu qemu-system-arm qemu-user mmdebstrap meson ninja-build pkg-config scdoc python3 git zstd"
