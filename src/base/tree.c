@@ -301,11 +301,28 @@ struct dirent *tree_next(DIR *d)
 	return readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 }
 
-/* A directory's own two entries take 24 bytes each. */
+/* As getdents64(2) has it. */
+struct raw_entry {
+	uint64_t ino;
+	int64_t off;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+/* Not every file system tells of the directory itself and the one above. */
 bool tree_is_empty(int dir)
 {
-	char room[256];
-	long n = syscall(SYS_getdents64, dir, room, sizeof(room));
+	_Alignas(struct raw_entry) char room[256];
+	long n;
 
-	return n >= 0 && n <= 48 && syscall(SYS_getdents64, dir, room, sizeof(room)) == 0;
+	while ((n = syscall(SYS_getdents64, dir, room, sizeof(room))) > 0)
+		for (long at = 0; at < n;) {
+			const struct raw_entry *e = (const void *)(room + at);
+
+			if (strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0)
+				return false;
+			at += e->size;
+		}
+	return n == 0;
 }

@@ -44,6 +44,38 @@ static void nest(int dir, unsigned depth)
 	close(at);
 }
 
+static bool empty(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool r = tree_is_empty(dir);
+
+	close(dir);
+	return r;
+}
+
+TEST(tree_empty_is_told_from_read_and_from_unreadable)
+{
+	char path[64], name[256];
+	int dir = make(path);
+
+	assert_true(empty(path));
+	put(dir, "a", 0);
+	assert_false(empty(path)); /* as long as "." is, in a list */
+	assert_int_equal(unlinkat(dir, "a", 0), 0);
+	assert_true(empty(path));
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	put(dir, name, 0); /* longer than what is read at once */
+	assert_false(empty(path));
+	assert_int_equal(unlinkat(dir, name, 0), 0);
+	assert_int_equal(mkdirat(dir, "..d", 0700), 0);
+	assert_false(empty(path));
+	assert_int_equal(unlinkat(dir, "..d", AT_REMOVEDIR), 0);
+	assert_false(tree_is_empty(-1));
+	close(dir);
+	assert_int_equal(rmdir(path), 0);
+}
+
 TEST(tree_removes_what_is_nested_deep_and_has_no_rights_and_follows_no_link)
 {
 	char path[64];
