@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that are full: which there are, and how many stay. */
 #include "audit/audit_priv.h"
+#include "base/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ int files_list(int dir, struct arena *arena, struct audit_name **ret, size_t *re
 		(void)fd_close(fd);
 		return r;
 	}
-	for (struct dirent *ent; r == 0 && (ent = readdir(d));) {
+	for (struct dirent *ent; r == 0 && (ent = tree_next(d));) {
 		struct str name = str_z(ent->d_name);
 
 		if (!str_starts(name, STR("audit-")) || !str_ends(name, STR(".jsonl")) ||
@@ -36,6 +38,8 @@ int files_list(int dir, struct arena *arena, struct audit_name **ret, size_t *re
 		else
 			memcpy((*ret)[(*ret_n)++].z, name.p, name.n + 1);
 	}
+	if (r == 0)
+		r = -errno; /* 0 at the end */
 	(void)closedir(d);
 	if (r == 0 && *ret_n)
 		qsort(*ret, *ret_n, sizeof(**ret), by_name);

@@ -6,8 +6,10 @@
 #include "audit/audit_priv.h"
 
 #include "base/private.h"
+#include "base/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -70,18 +72,20 @@ static int scan_newest_old(struct audit *a, struct found *ret)
 	char newest[FILE_NAME_MAX] = "";
 	_cleanup_close_ int fd = openat(a->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int r;
 
 	if (!d)
 		return -errno;
 	(void)TAKE_FD(fd);
-	for (struct dirent *ent; (ent = readdir(d));)
+	for (struct dirent *ent; (ent = tree_next(d));)
 		if (str_starts(str_z(ent->d_name), STR("audit-")) &&
 		    str_ends(str_z(ent->d_name), STR(".jsonl")) && strlen(ent->d_name) < sizeof(newest) &&
 		    strcmp(ent->d_name, newest) > 0)
 			memcpy(newest, ent->d_name, strlen(ent->d_name) + 1);
+	r = -errno; /* 0 at the end */
 	(void)closedir(d);
-	if (!newest[0])
-		return 0;
+	if (r < 0 || !newest[0])
+		return r;
 	fd = private_file_open(a->dir, newest, O_RDONLY);
 	return fd < 0 ? fd : scan(fd, 0, ret);
 }

@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -31,8 +33,9 @@ static bool holds_only_the_lock(int dir)
 	struct dirent *entry;
 	bool other = d == NULL;
 
-	while (d && !other && (entry = readdir(d)))
+	while (d && !other && (entry = tree_next(d)))
 		other = !is_dots(entry->d_name) && strcmp(entry->d_name, LOCK_FILE) != 0;
+	other = other || errno != 0;
 	if (d)
 		(void)closedir(d);
 	else

@@ -335,16 +335,18 @@ def test_changes_that_cannot_be_listed_are_told_and_kept(light):
     assert (pathlib.Path(match[1]) / "a").read_text() == "x\n"
 
 
-@pytest.mark.parametrize("command", [["list"], ["prune"]])
-def test_a_state_directory_that_cannot_be_listed_is_not_an_empty_one(light, command):
-    """What lives, and what private layers there are, is not known then; it was told as none."""
+def test_a_state_directory_that_cannot_be_listed_is_not_an_empty_one(light):
+    """What lives, what private layers there are and what was recorded is not known then; it was told as none."""
+    def creel(*words, fault=()):
+        line = [*fault, CREEL, *words, *(["--state-dir", light.state] if light.user == "root" else [])]
+        return subprocess.run(light.as_user(line), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
     light.run("sh", "-c", "echo x >a", status=0)
-    line = [CREEL, *command, *(["--state-dir", light.state] if light.user == "root" else [])]
-    fault = [PROGRAMS / "fault", fails("getdents64", errno.EIO)]
-    whole = subprocess.run(light.as_user(line), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
-    assert whole.returncode == 0, whole
-    done = subprocess.run(light.as_user([*fault, *line]), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
-    assert done.returncode == 125 and "Input/output error" in done.stderr, done
+    assert creel("call", "--sandbox", "light", "exec", "true").returncode == 0
+    assert creel("kill", "--all").returncode == 0
+    for words in (["list"], ["prune"], ["audit", "verify"], ["audit", "show"]):
+        assert creel(*words).returncode == 0
+        done = creel(*words, fault=[PROGRAMS / "fault", fails("getdents64", errno.EIO)])
+        assert done.returncode == 125 and "Input/output error" in done.stderr, done
 
 
 def test_no_changes_leave_nothing(light):
