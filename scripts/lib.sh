@@ -10,7 +10,7 @@ packages_test="ccache docker.io systemd libcmocka-dev libhttp-parser-dev libjans
 packages_vm="qemu-system-x86 e2fsprogs systemd zstd"
 # For scripts/arm64: what is needed here, and what the system has that creel is built for, and that the guest boots.
 packages_arm64="gcc-aarch64-linux-gnu qemu-system-arm qemu-user mmdebstrap meson ninja-build pkg-config scdoc python3 git zstd"
-packages_arm64_root="gcc libc6-dev musl-dev libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev
+packages_arm64_root="gcc libc6-dev musl-dev libyaml-dev libpcre2-dev libsqlite3-dev libssl-dev libcmocka-dev libhttp-parser-dev libjansson-dev libseccomp-dev strace
   base-files base-passwd bash coreutils dash debianutils diffutils e2fsprogs findutils grep gzip hostname init-system-helpers iproute2 libc-bin mawk mount
   ncurses-bin passwd perl procps sed systemd sysvinit-utils tar uidmap util-linux apparmor linux-image-arm64
   python3 python3-pytest python3-pytest-xdist python3-hypothesis python3-yaml python3-jsonschema python3-venv

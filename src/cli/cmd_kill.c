@@ -12,6 +12,7 @@ struct ending {
 	struct creel_engine *engine;
 	bool recreate;
 	struct boxes meant, ended;
+	struct err missed; /* told when the others have ended */
 };
 
 /* ---- which ones ---- */
@@ -37,8 +38,15 @@ static int check_choice(const struct cli *cli, struct err *e)
 static int list_into(struct ending *x, const struct creel_filter *f, struct err *e)
 {
 	struct creel_error ce = { 0 };
+	size_t before = x->meant.n;
 
-	return creel_list(x->engine, f, boxes_add, &x->meant, &ce) < 0 ? session_error(&ce, e) : 0;
+	if (creel_list(x->engine, f, boxes_add, &x->meant, &ce) >= 0)
+		return 0;
+	if (x->meant.n == before)
+		return session_error(&ce, e);
+	/* There may be others; those that were found end all the same. */
+	(void)session_error(&ce, &x->missed);
+	return 0;
 }
 
 /* Ending what others use, too, has to be asked for by its own name. */
@@ -177,11 +185,17 @@ static int end_meant(struct ending *x, bool force, struct err *e)
 	buf_init(&left, OUTPUT_MAX);
 	for (size_t i = 0; i < x->meant.n; i++) {
 		const struct creel_sandbox *b = &x->meant.v[i];
+		size_t before = x->ended.n;
 		int r = end_one(x, b, force, e);
 
-		if (r < 0)
-			return r;
-		if (r > 0) {
+		/* Whatever is wrong with one keeps none of the others alive; it is told at the end. */
+		if (r < 0) {
+			x->missed = x->missed.kind == ERR_NONE ? *e : x->missed;
+			*e = (struct err){ 0 };
+		}
+		if (r < 0 && x->ended.n == before)
+			continue;
+		if (x->ended.n > before || r > 0) {
 			tell(x->cli, x->cli->out, b,
 			     x->recreate ? "ended; the next call makes it anew" : "ended");
 			continue;
@@ -192,7 +206,10 @@ static int end_meant(struct ending *x, bool force, struct err *e)
 		status = EXIT_TROUBLE;
 	}
 	output_complain(buf_str(&left));
-	return status;
+	if (x->missed.kind == ERR_NONE)
+		return status;
+	*e = x->missed;
+	return -(int)e->kind;
 }
 
 static int end_boxes(struct cli *cli, bool recreate, struct err *e)

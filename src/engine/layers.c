@@ -228,6 +228,8 @@ static int prune_kind(struct pruning *p, struct engine *g, struct err *e)
 	unsigned i;
 
 	p->dir = dir;
+	if (dir >= 0 && !d)
+		r = err_sys(e, errno, "read '%s'", path);
 	for (i = 0; r == 0 && d && i < LOOK_MAX && (entry = tree_next(d)); i++) {
 		if (is_dots(entry->d_name))
 			continue;

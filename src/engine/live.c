@@ -17,6 +17,7 @@ struct look {
 	struct arena a;
 	struct reg_entry *v;
 	size_t n;
+	struct err *missed; /* what could not be looked at, where the others count; NULL = all or nothing */
 };
 
 static void look_done(struct look *l)
@@ -64,8 +65,12 @@ static int look_at_all(struct look *l, struct err *e)
 		r = unless_full(registry_reap(l->reg, &reaped, e), e);
 	if (r >= 0)
 		r = registry_list(l->reg, &all, &l->a, &l->v, &l->n, e);
-	if (r >= 0)
-		r = own_list(l->g, &l->a, &l->v, &l->n, e);
+	if (r >= 0 && own_list(l->g, &l->a, &l->v, &l->n, e) < 0) {
+		if (!l->missed)
+			return -(int)e->kind;
+		*l->missed = *e;
+		*e = (struct err){ 0 };
+	}
 	for (size_t i = 0; r >= 0 && i < l->n; i++) {
 		if (went_by_itself(&l->v[i]))
 			r = unless_full(registry_remove(l->reg, l->v[i].key, &l->v[i].supervisor, e), e);
@@ -129,7 +134,8 @@ int live_list(struct engine *g, const struct live_filter *given, live_fn *each, 
 {
 	_cleanup_arena_ struct arena a = { 0 };
 	struct live_filter f = *given;
-	_cleanup_(look_done) struct look l = { .g = g, .f = &f };
+	struct err missed = { 0 };
+	_cleanup_(look_done) struct look l = { .g = g, .f = &f, .missed = &missed };
 	int r;
 
 	arena_init(&a, LIVE_ARENA_MAX);
@@ -143,6 +149,11 @@ int live_list(struct engine *g, const struct live_filter *given, live_fn *each, 
 		ask(&l, &l.v[i], &info, &box);
 		r = each(ctx, &info);
 		(void)box_close(box);
+	}
+	/* That there may be more is told when the others have been. */
+	if (r == 0 && missed.kind != ERR_NONE) {
+		*e = missed;
+		return -(int)missed.kind;
 	}
 	return r;
 }
@@ -252,8 +263,8 @@ static int end_one(struct look *l, const struct live_info *info, const char *wha
 int live_end(struct engine *g, const struct live_filter *f, bool busy_too, const char *what, live_fn *each,
 	     void *ctx, struct err *e)
 {
-	_cleanup_(look_done) struct look l = { .g = g, .f = f };
 	struct err first = { 0 };
+	_cleanup_(look_done) struct look l = { .g = g, .f = f, .missed = &first };
 	int r = look_at_all(&l, e), n = 0;
 
 	for (size_t i = 0; r == 0 && i < l.n; i++) {

@@ -259,9 +259,10 @@ static int check_tables(struct registry *r, int64_t version, struct err *e)
 	return err_set(e, ERR_SYS, "'%s' is damaged: tables are missing", r->path);
 }
 
-/* 1 when it was made: whoever lives has to be registered again. */
+/* With whoever lives registered again in a new one, or not at all: the next to open it would take it for complete. */
 static int ready_schema(struct registry *r, struct err *e)
 {
+	uint64_t found, unreadable;
 	int64_t version = 0;
 	int code = read_pragma(r, "PRAGMA user_version", &version, e);
 
@@ -277,27 +278,13 @@ static int ready_schema(struct registry *r, struct err *e)
 				   e); /* another one may have been first */
 	if (code == 0 && version == 0)
 		code = make_schema(r, e);
+	if (code == 0 && version == 0)
+		code = reg_rescan(r, &found, &unreadable, e);
 	if (code == 0 && version == 1)
 		code = check_tables(r, version, e);
 	if (code == 0 && version == 1)
 		code = reg_exec(r, schema_approvals, e);
-	if (code == 0)
-		code = reg_exec(r, "COMMIT", e);
-	if (code < 0)
-		return code;
-	return version == 0;
-}
-
-static int rescan_all(struct registry *r, struct err *e)
-{
-	uint64_t found, unreadable;
-	int code = reg_exec(r, "BEGIN IMMEDIATE", e);
-
-	if (code == 0)
-		code = reg_rescan(r, &found, &unreadable, e);
-	if (code == 0)
-		code = reg_exec(r, "COMMIT", e);
-	return code;
+	return code < 0 ? code : reg_exec(r, "COMMIT", e);
 }
 
 /* With the guard. */
@@ -307,11 +294,9 @@ static int open_db(struct registry *r, struct err *e)
 
 	if (code == 0)
 		code = ready_schema(r, e);
-	if (code > 0)
-		code = rescan_all(r, e);
 	if (code < 0)
 		disconnect(r);
-	return code < 0 ? code : 0;
+	return code;
 }
 
 /* ---- damaged ---- */

@@ -340,12 +340,21 @@ def test_a_state_directory_that_cannot_be_listed_is_not_an_empty_one(light):
     def creel(*words, fault=()):
         line = [*fault, CREEL, *words, *(["--state-dir", light.state] if light.user == "root" else [])]
         return subprocess.run(light.as_user(line), cwd=light.ws, env=light.env, capture_output=True, text=True, check=False)
-    light.run("sh", "-c", "echo x >a", status=0)
+    hole = [PROGRAMS / "fault", fails("getdents64", errno.EIO)]
     assert creel("call", "--sandbox", "light", "exec", "true").returncode == 0
-    assert creel("kill", "--all").returncode == 0
+    # A registry that was lost is made again of what lives. One that could not be is not there.
+    state = light.state if light.user == "root" else light.home / ".local/state/creel"
+    for part in (state / "registry").glob("registry.db*"):
+        part.unlink()
+    assert creel("list", fault=hole).returncode == 125
+    assert "agent:main:main" in creel("list").stdout
+    # Who wants everything to end gets what can be had.
+    done = creel("kill", "--all", fault=hole)
+    assert done.returncode == 125 and "Input/output error" in done.stderr, done
+    assert "no sandboxes" in creel("list").stderr
     for words in (["list"], ["prune"], ["audit", "verify"], ["audit", "show"]):
         assert creel(*words).returncode == 0
-        done = creel(*words, fault=[PROGRAMS / "fault", fails("getdents64", errno.EIO)])
+        done = creel(*words, fault=hole)
         assert done.returncode == 125 and "Input/output error" in done.stderr, done
 
 

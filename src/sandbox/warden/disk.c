@@ -136,9 +136,12 @@ static void push(long fd)
 static void count_one(int dir, const char *name)
 {
 	struct statx st = { 0 };
+	long r = SYS5(statx, dir, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_BLOCKS | STATX_NLINK, &st);
 
-	if (SYS5(statx, dir, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_BLOCKS | STATX_NLINK, &st) < 0)
-		return; /* gone by now */
+	if (r < 0) {
+		disk.unknown += r != -ENOENT; /* that one: it is gone by now */
+		return;
+	}
 	disk.files++;
 	if ((st.stx_mode & 0170000) == 0040000) {
 		disk.bytes += st.stx_blocks * 512;
