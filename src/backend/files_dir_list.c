@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/files_dir_priv.h"
 
+#include "base/tree.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BATCH_BYTES ((size_t)32 * 1024)
+#define BATCH_BYTES ((size_t)32 * 1024) /* musl's readdir() reads 2 KiB at a time */
 
-/* As getdents64(2) has it: opendir() would allocate, and musl's reads 2 KiB at a time. */
-struct dirent_raw {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
-
-static int put_entry(int dir, const struct dirent_raw *d, unsigned flags, files_each *each, void *ctx)
+static int put_entry(int dir, const struct tree_entry *d, unsigned flags, files_each *each, void *ctx)
 {
 	struct files_entry entry = { .name = str_z(d->name), .st = { .mode = (mode_t)DTTOIF(d->type) } };
 	struct stat st;
@@ -47,12 +40,12 @@ int files_dir_list_next(int dir, struct files_batch batch, unsigned flags, files
 
 	*ret_end = got == 0;
 	for (long at = 0; at < got;) {
-		const struct dirent_raw *d = (const struct dirent_raw *)(const void *)(batch.p + at);
+		const struct tree_entry *d = (const struct tree_entry *)(const void *)(batch.p + at);
 		int r = put_entry(dir, d, flags, each, ctx);
 
 		if (r != 0)
 			return r;
-		at += d->reclen;
+		at += d->size;
 	}
 	return got < 0 ? -errno : 0;
 }

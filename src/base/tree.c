@@ -301,24 +301,15 @@ struct dirent *tree_next(DIR *d)
 	return readdir(d); /* NOLINT(concurrency-mt-unsafe) */
 }
 
-/* As getdents64(2) has it. */
-struct raw_entry {
-	uint64_t ino;
-	int64_t off;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
 /* Not every file system tells of the directory itself and the one above. */
 bool tree_is_empty(int dir)
 {
-	_Alignas(struct raw_entry) char room[256];
+	_Alignas(struct tree_entry) char room[256];
 	long n;
 
 	while ((n = syscall(SYS_getdents64, dir, room, sizeof(room))) > 0)
 		for (long at = 0; at < n;) {
-			const struct raw_entry *e = (const void *)(room + at);
+			const struct tree_entry *e = (const void *)(room + at);
 
 			if (strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0)
 				return false;

@@ -12,6 +12,15 @@
 /* Negative errno when something is left of it. */
 int tree_remove(int parent, const char *name);
 
+/* As getdents64(2) has them, where opendir() would allocate. */
+struct tree_entry {
+	uint64_t ino;
+	int64_t off;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
 /* NULL: errno is 0 when that was all, and says why otherwise. Of a stream that nobody else reads. */
 struct dirent *tree_next(DIR *d);
 /* A descriptor that nothing was read from yet; false also when that cannot be told. */
