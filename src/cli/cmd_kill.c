@@ -193,15 +193,13 @@ static int end_meant(struct ending *x, bool force, struct err *e)
 			x->missed = x->missed.kind == ERR_NONE ? *e : x->missed;
 			*e = (struct err){ 0 };
 		}
-		if (r < 0 && x->ended.n == before)
-			continue;
-		if (x->ended.n > before || r > 0) {
+		if (x->ended.n > before) {
 			tell(x->cli, x->cli->out, b,
 			     x->recreate ? "ended; the next call makes it anew" : "ended");
 			continue;
 		}
-		if (!x->recreate)
-			continue; /* it was gone by then */
+		if (r < 0 || !x->recreate)
+			continue; /* it was gone by then, or cannot be ended */
 		tell(x->cli, &left, b, "left alone, because a call is running in it; -y ends that");
 		status = EXIT_TROUBLE;
 	}

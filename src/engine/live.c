@@ -65,11 +65,13 @@ static int look_at_all(struct look *l, struct err *e)
 		r = unless_full(registry_reap(l->reg, &reaped, e), e);
 	if (r >= 0)
 		r = registry_list(l->reg, &all, &l->a, &l->v, &l->n, e);
-	if (r >= 0 && own_list(l->g, &l->a, &l->v, &l->n, e) < 0) {
-		if (!l->missed)
-			return -(int)e->kind;
-		*l->missed = *e;
-		*e = (struct err){ 0 };
+	if (r >= 0) {
+		r = own_list(l->g, &l->a, &l->v, &l->n, e);
+		if (r < 0 && l->missed) {
+			*l->missed = *e;
+			*e = (struct err){ 0 };
+			r = 0;
+		}
 	}
 	for (size_t i = 0; r >= 0 && i < l->n; i++) {
 		if (went_by_itself(&l->v[i]))

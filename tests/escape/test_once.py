@@ -71,7 +71,7 @@ def test_a_look_that_fails_once_opens_no_socket(light, listener):
 
 
 def test_a_list_that_fails_once_loses_no_private_layer(light):
-    """Layers of which nobody knows what is in them are not taken for those without a change, which prune removes."""
+    """prune says that it could not look, and removes none; tests/unit/engine/test_layers.c has those that are old enough to be removed."""
     light.run("sh", "-c", "echo x >a", status=0)
     state = light.state if light.user == "root" else light.home / ".local/state/creel"
     (kept,) = (state / "runs").glob("*/upper0/a")

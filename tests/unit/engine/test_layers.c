@@ -5,6 +5,9 @@
 #include "base/tree.h"
 #include "engine/engine_priv.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -12,6 +15,24 @@
 #include <unistd.h>
 
 #define DAY 86400000ull
+
+/* In place of the library's: the entry of this number cannot be read; 0 = all can. */
+static unsigned fails_at, n_read;
+
+struct dirent *readdir(DIR *d)
+{
+	struct dirent *(*real)(DIR * d) = NULL;
+	void *symbol = dlsym(RTLD_NEXT, "readdir");
+
+	assert_non_null(symbol);
+	memcpy(&real, &symbol, sizeof(real));
+	n_read++;
+	if (!fails_at || n_read != fails_at)
+		return real(d);
+	errno = EIO;
+	return NULL;
+}
+
 static const char id[] = "0123456789abcdef0123456789abcdef";
 
 struct lab {
@@ -113,6 +134,28 @@ TEST(layers_with_changes_stay_for_ever_unless_somebody_says_for_how_many_days)
 	assert_false(there(&l, id));
 	assert_false(there(&l, "0123456789abcdef0123456789abcdef.session"));
 	assert_false(there(&l, ".gone-0123456789abcdef0123456789abcdef"));
+	lab_done(&l);
+}
+
+/* Whichever it is: of the directory that all are in, of these layers, or of what is in them. */
+TEST(layers_with_changes_stay_when_an_entry_cannot_be_read)
+{
+	struct lab l;
+	unsigned all, failed = 0;
+
+	lab_init(&l);
+	add(&l, id, "work.txt");
+	assert_int_equal(prune(&l, -1, 3600000, false), 0);
+	all = n_read;
+	assert_true(all > 8);
+	for (unsigned i = 1; i <= all; i++) {
+		n_read = 0;
+		fails_at = i;
+		failed += prune(&l, -1, 3600000, false) < 0;
+		fails_at = 0;
+		assert_true(there(&l, id));
+	}
+	assert_true(failed > 0 && failed < all);
 	lab_done(&l);
 }
 
