@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include "backend/wire_keeper.h"
+#include "sandbox/wire_serve.h"
 
 #define ROOM 512u
 
@@ -32,8 +33,12 @@ static void check_body(const struct keeper_event *h, struct str body)
 	struct jobs_info info;
 	struct box_stat st;
 	struct err e;
-	struct str rest = body;
+	struct str rest = body, workdir;
+	uint32_t number;
 
+	if (keeper_event_line(body, &number, &workdir) == 0)
+		CHECK(number > 0 && number <= SERVE_LINE_LAST && workdir.n < body.n &&
+		      workdir.p + workdir.n == body.p + body.n && !memchr(workdir.p, 0, workdir.n));
 	keeper_event_err(h, body, &e);
 	CHECK(e.kind < ERR_KIND_COUNT_ && strlen(e.msg) < sizeof(e.msg));
 	if (keeper_event_stat(body, &st) == 0)

@@ -35,6 +35,19 @@ static void check_lists(const struct request *r, const char *body, size_t n)
 	free(list);
 }
 
+/* Each may come from one place at most, and nothing that ends the sandbox, or asks about others, over a line. */
+static void check_place(const struct request *r)
+{
+	const uint32_t line = (uint32_t)(r->head.id >> SERVE_LINE_BIT);
+	const bool of_a_call =
+		r->head.msg == SERVE_EXEC || r->head.msg == SERVE_CANCEL || r->head.msg == SERVE_SIGNAL;
+
+	CHECK(!request_may_come(r, line + 1) || line + 1 == 0);
+	if (line && request_may_come(r, line))
+		CHECK(of_a_call && !request_may_come(r, 0) &&
+		      !(r->head.flags & (SERVE_F_PTY | SERVE_F_TELL)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct request r = { 0 };
@@ -47,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The same bytes as a body of their own: there a message is its head alone. */
 	if (request_head(data, size, &r, &rest) < 0 && request_head(data, size - n, &r, &rest) < 0)
 		return 0;
+	check_place(&r);
 	if (r.head.msg != SERVE_EXEC)
 		return 0;
 	body = malloc(n + 1); /* exactly so long, for the sanitizer */

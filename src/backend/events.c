@@ -30,6 +30,11 @@ int events_init(struct events *q, int fd)
 	return r;
 }
 
+int events_watch(struct events *q, int fd)
+{
+	return watch(q->wait, fd);
+}
+
 void events_done(struct events *q)
 {
 	for (size_t i = 0; i < q->n; i++)

@@ -20,6 +20,8 @@ struct events {
 
 /* `fd` is what the box hears from; borrowed. */
 int events_init(struct events *q, int fd);
+/* One more, until it is closed. */
+int events_watch(struct events *q, int fd);
 void events_done(struct events *q); /* closes what the events carry */
 
 /* The descriptor that an event carries is the queue's from now on, also when this fails (-ENOBUFS, -ENOMEM). */

@@ -38,20 +38,44 @@ static int send_call(struct kept *k, const struct box_call *call, struct keeper_
 	return kept_send(k, h, body, &fds, e);
 }
 
-static int kept_exec(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e)
+/* A second call is likely to be followed by more: from there on a line is worth the question. What goes wrong here is only that there is none. */
+static void open_line(struct kept *k)
 {
-	struct kept *k = kept_of(b);
+	struct keeper_request h = { .msg = KEEPER_LINE };
+	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
+	uint32_t number;
+	struct str workdir;
+	struct err ignored;
+
+	k->line_asked = true;
+	if (kept_ask(k, &h, STR(""), &(struct message_fds){ .n = 0 }, 0, &m, &ignored) < 0 || m.fd < 0 ||
+	    keeper_event_line(m.body, &number, &workdir) < 0 ||
+	    line_open(TAKE_FD(m.fd), number, workdir, &k->line, &ignored) < 0)
+		return;
+	if (events_watch(&k->later, line_fd(k->line)) < 0)
+		k->line = line_close(k->line);
+}
+
+/* False: it is the keeper's. */
+static bool exec_on_line(struct kept *k, const struct box_call *call, uint64_t *ret_id, struct err *e,
+			 int *ret)
+{
+	if (k->called && !k->line_asked)
+		open_line(k);
+	k->called = true;
+	if (!k->line || !line_takes(k->line, call))
+		return false;
+	*ret = line_exec(k->line, call, ret_id, e);
+	return *ret != -EAGAIN && !line_gone(k->line);
+}
+
+static int exec_by_keeper(struct kept *k, const struct box_call *call, uint64_t *ret_id, struct err *e)
+{
 	struct keeper_request h = { .msg = KEEPER_EXEC, .id = k->last_id + 1 };
 	char room[4096]; /* usually enough */
 	struct buf body;
 	int r;
 
-	if (k->gone)
-		return box_unbegun(e);
-	if (k->asked.n == ASKED_MAX) {
-		(void)err_set(e, ERR_LIMIT, "%u calls of this client run already", ASKED_MAX);
-		return -EAGAIN;
-	}
 	buf_init_on(&body, KEEPER_BODY_MAX, room, sizeof(room));
 	r = kept_put_call(&body, call, (struct str){ 0 }, &h, e);
 	if (r >= 0)
@@ -66,6 +90,20 @@ static int kept_exec(struct box *b, const struct box_call *call, uint64_t *ret_i
 	k->exec_sent = k->sent;
 	(void)asked_add(&k->asked, *ret_id);
 	return 0;
+}
+
+static int kept_exec(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e)
+{
+	struct kept *k = kept_of(b);
+	int r = 0;
+
+	if (k->asked.n + (k->line ? line_calls(k->line) : 0) == ASKED_MAX) {
+		(void)err_set(e, ERR_LIMIT, "%u calls of this client run already", ASKED_MAX);
+		return -EAGAIN;
+	}
+	if (!k->gone && exec_on_line(k, call, ret_id, e, &r))
+		return r;
+	return k->gone ? box_unbegun(e) : exec_by_keeper(k, call, ret_id, e);
 }
 
 static int say(struct kept *k, enum keeper_msg msg, uint64_t id, int signo, struct err *e)
@@ -83,12 +121,20 @@ static int say(struct kept *k, enum keeper_msg msg, uint64_t id, int signo, stru
 
 static int kept_cancel(struct box *b, uint64_t id, int signo, struct err *e)
 {
-	return say(kept_of(b), KEEPER_CANCEL, id, signo, e);
+	struct kept *k = kept_of(b);
+
+	if (line_number(id))
+		return k->line ? line_cancel(k->line, id, signo, e) : 0; /* all of its calls have ended */
+	return say(k, KEEPER_CANCEL, id, signo, e);
 }
 
 static int kept_signal(struct box *b, uint64_t id, int signo, struct err *e)
 {
-	return say(kept_of(b), KEEPER_SIGNAL, id, signo, e);
+	struct kept *k = kept_of(b);
+
+	if (line_number(id) && k->line)
+		return line_signal(k->line, id, signo, e);
+	return say(k, KEEPER_SIGNAL, id, signo, e);
 }
 
 /* ---- events ---- */
@@ -100,7 +146,12 @@ static int kept_next(struct box *b, bool wait, struct box_event *ret, struct err
 	uint64_t id;
 
 	while (r == 0 && !k->gone)
-		r = kept_hear(k, wait, ret, NULL, e);
+		r = kept_hear_any(k, wait, ret, e);
+	/* What the line has said before is still to be heard. */
+	if (r == 0 && k->line)
+		r = kept_settle_line(k, e);
+	if (r == 0)
+		r = events_take(&k->later, ret);
 	if (r != 0)
 		return r;
 	id = asked_take(&k->asked);
@@ -171,6 +222,7 @@ static void kept_close(struct box *b)
 	struct kept *k = kept_of(b);
 
 	k->wire = files_wire_close(k->wire);
+	k->line = line_close(k->line);
 	events_done(&k->later);
 	(void)fd_close(k->socket);
 	free(k);

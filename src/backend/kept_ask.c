@@ -206,7 +206,7 @@ int kept_hear(struct kept *k, bool wait, struct box_event *ret, struct kept_repl
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- waiting ---- */
 
 /* Waits until something can be heard, or sent; what is heard and is no answer is kept for next(). */
 static int pump(struct kept *k, short events, uint64_t end, struct kept_reply *ret, struct err *e)
@@ -224,6 +224,85 @@ static int pump(struct kept *k, short events, uint64_t end, struct kept_reply *r
 		return err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
 	return r == -EAGAIN ? 0 : r;
 }
+
+/* ---- the line ---- */
+
+/* What it had to say when the keeper has gone: pid 1 goes with him, and hangs up last. */
+static int hear_out(struct kept *k, uint64_t end, struct err *e)
+{
+	struct pollfd p = { .fd = line_fd(k->line), .events = POLLIN };
+	struct box_event ev;
+
+	while (line_calls(k->line) && !line_gone(k->line)) {
+		int r = line_hear(k->line, &ev, e);
+
+		if (r == 1 && events_put(&k->later, &ev) < 0)
+			return err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
+		if (r < 0 && r != -EAGAIN)
+			return r;
+		if (r == -EAGAIN && poll(&p, 1, clock_poll_ms(end)) == 0)
+			break;
+	}
+	return 0;
+}
+
+int kept_settle_line(struct kept *k, struct err *e)
+{
+	uint64_t end = clock_deadline(k->answer_ms);
+	struct box_event ev;
+	struct err ignored;
+	int r = k->gone ? hear_out(k, end, e) : 0;
+
+	/* Why its calls were ended the keeper knows, who ends with the sandbox. */
+	while (r >= 0 && line_calls(k->line) && !line_unbegun(k->line) && !k->gone &&
+	       pump(k, POLLIN, end, NULL, &ignored) >= 0)
+		;
+	while (r >= 0 && line_lost(k->line, &ev)) {
+		if (ev.kind == BOX_ENDED)
+			ev.err = k->why;
+		if (events_put(&k->later, &ev) < 0)
+			r = err_set(e, ERR_LIMIT, "more is said in this sandbox than is heard");
+	}
+	k->line = line_close(k->line);
+	return r;
+}
+
+/* When one of its calls is waited for, that is where something comes from. */
+static int hear_line(struct kept *k, struct box_event *ret, struct err *e)
+{
+	int r = line_hear(k->line, ret, e);
+
+	if (r == 0 && line_gone(k->line))
+		r = kept_settle_line(k, e);
+	return r == 0 ? events_take(&k->later, ret) : r;
+}
+
+int kept_hear_any(struct kept *k, bool wait, struct box_event *ret, struct err *e)
+{
+	struct pollfd p[2] = { { .fd = k->socket, .events = POLLIN }, { .events = POLLIN } };
+	int r;
+
+	if (!k->line)
+		return kept_hear(k, wait, ret, NULL, e);
+	if (line_calls(k->line)) {
+		r = hear_line(k, ret, e);
+		if (r != -EAGAIN)
+			return r;
+	}
+	p[1].fd = line_fd(k->line);
+	r = poll(p, 2, wait ? -1 : 0);
+	if (r < 0 && errno != EINTR)
+		return err_sys(e, errno, "hear from the sandbox");
+	if (r > 0 && p[1].revents)
+		r = hear_line(k, ret, e);
+	else if (r > 0)
+		r = kept_hear(k, false, ret, NULL, e);
+	else
+		r = -EAGAIN;
+	return r == -EAGAIN && wait ? 0 : r;
+}
+
+/* ---- asking ---- */
 
 int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct message_fds *fds,
 	     uint64_t wait_ms, struct kept_reply *ret, struct err *e)

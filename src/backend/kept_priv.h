@@ -6,6 +6,7 @@
 #include "backend/events.h"
 #include "backend/files_wire.h"
 #include "backend/kept.h"
+#include "backend/kept_line.h"
 #include "backend/message.h"
 #include "backend/wire_keeper.h"
 #include "base/buf.h"
@@ -24,6 +25,8 @@ struct kept {
 	uint64_t exec_sent;
 	bool unheard;                 /* it went without hearing the last one */
 	struct files_wire *wire;      /* NULL until somebody asks for files */
+	struct line *line;            /* NULL: calls go through the keeper */
+	bool called, line_asked;      /* there was a call; a line was asked for, once */
 	char body[KEEPER_INLINE_MAX]; /* of what came last */
 };
 
@@ -48,6 +51,11 @@ int kept_send(struct kept *k, struct keeper_request *h, struct str body, struct 
 /* Asks and waits for the answer, wait_ms longer than an answer takes by itself. An answer that is an error is in *e. */
 int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct message_fds *fds,
 	     uint64_t wait_ms, struct kept_reply *ret, struct err *e);
+
+/* The same for next(): also of the line. */
+int kept_hear_any(struct kept *k, bool wait, struct box_event *ret, struct err *e);
+/* Everything that the line has said and the keeper says of its calls becomes an event, and there is no line any more. */
+int kept_settle_line(struct kept *k, struct err *e);
 
 /* The body of a call, and the text of a job when it has one (p is not NULL). ERR_USAGE, ERR_LIMIT. */
 int kept_put_call(struct buf *b, const struct box_call *call, struct str text, struct keeper_request *h,

@@ -11,7 +11,7 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 
 #define STAT_MS 5000u /* less than whoever asks the keeper waits (kept.c) */
 #define CLERK_UMASK 022
@@ -33,6 +33,7 @@ struct native {
 	struct {
 		char program[128], cwd[128];
 	} names[ASKED_MAX]; /* of the calls in `asked`: what to name when one could not start */
+	uint32_t last_question;
 	bool gone;
 	struct err why; /* it went; ERR_NONE when nobody said */
 	struct box_stat walls;
@@ -95,33 +96,6 @@ static void note(char out[static 128], struct str s)
 	out[n] = '\0';
 }
 
-static struct warm_call translate(const struct native *n, const struct box_call *c,
-				  struct serve_limit limits[static 2])
-{
-	struct warm_call w = { .argv = c->argv,
-			       .env = c->env,
-			       .cwd = c->cwd.n ? c->cwd : n->workdir,
-			       .path = c->path,
-			       .stdio = { c->stdio[0], c->stdio[1], c->stdio[2] },
-			       .flags = (c->pty ? SERVE_F_PTY : 0) | (c->keep ? SERVE_F_KEEP : 0) |
-					(c->apart ? SERVE_F_APART : 0) | (c->tell ? SERVE_F_TELL : 0),
-			       .deadline_ms = c->deadline_ms,
-			       .grace_ms = c->grace_ms,
-			       .limits = limits,
-			       .umask = c->umask & 0777,
-			       .cpu = c->cpu,
-			       .rows = c->rows,
-			       .columns = c->columns };
-
-	if (c->open_files)
-		limits[w.n_limits++] =
-			(struct serve_limit){ .resource = RLIMIT_NOFILE, .value = c->open_files };
-	if (c->file_bytes)
-		limits[w.n_limits++] =
-			(struct serve_limit){ .resource = RLIMIT_FSIZE, .value = c->file_bytes };
-	return w;
-}
-
 /* Nobody has what was sent. */
 static int unless_gone(int r, struct err *e)
 {
@@ -132,7 +106,7 @@ static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret
 {
 	struct native *n = native_of(b);
 	struct serve_limit limits[2];
-	struct warm_call w = translate(n, call, limits);
+	struct warm_call w = native_call(call, n->workdir, limits);
 	int r, at;
 
 	if (n->gone)
@@ -181,25 +155,6 @@ static int native_signal(struct box *b, uint64_t id, int signo, struct err *e)
 
 /* ---- hearing ---- */
 
-static void end_of(const struct serve_event *ev, struct box_end *ret)
-{
-	static const enum box_reason reasons[] = { [SERVE_EXITED] = BOX_EXITED,
-						   [SERVE_SIGNALED] = BOX_SIGNALED,
-						   [SERVE_TIMEOUT] = BOX_TIMEOUT,
-						   [SERVE_CANCELLED] = BOX_CANCELLED };
-
-	*ret = (struct box_end){ .reason = ev->reason < sizeof(reasons) / sizeof(reasons[0])
-						   ? reasons[ev->reason]
-						   : BOX_LOST,
-				 .value = ev->value,
-				 .wall_us = ev->wall_us,
-				 .user_us = ev->user_us,
-				 .sys_us = ev->sys_us,
-				 .peak_kib = ev->max_rss_kb,
-				 .left = ev->left,
-				 .ended = ev->ended };
-}
-
 /* True when it is something that whoever has the box wants to hear. */
 static bool map_call(struct native *n, const struct warm_event *w, struct box_event *ret)
 {
@@ -226,7 +181,7 @@ static bool map_call(struct native *n, const struct warm_event *w, struct box_ev
 		return w->fd >= 0;
 	case SERVE_EXIT:
 		ret->kind = BOX_ENDED;
-		end_of(ev, &ret->end);
+		native_end(ev, &ret->end);
 		(void)asked_drop(&n->asked, ev->id);
 		return true;
 	default:
@@ -239,8 +194,14 @@ static bool map_call(struct native *n, const struct warm_event *w, struct box_ev
 	}
 }
 
-/* 1 and *ret, 0 when there is nothing to tell, or -EAGAIN; *ret_stat when it was the answer to SERVE_STAT. */
-static int hear(struct native *n, bool wait, struct box_event *ret, struct serve_event *ret_stat,
+static bool is_answer(const struct serve_event *ev)
+{
+	return ev->msg == SERVE_REPLY &&
+	       (ev->op == SERVE_STAT || ev->op == SERVE_LINE || ev->op == SERVE_RETIRE);
+}
+
+/* 1 and *ret, 0 when there is nothing to tell, or -EAGAIN; *ret_answer when it was the answer to a question. */
+static int hear(struct native *n, bool wait, struct box_event *ret, struct serve_event *ret_answer,
 		struct err *e)
 {
 	struct warm_event w;
@@ -263,9 +224,9 @@ static int hear(struct native *n, bool wait, struct box_event *ret, struct serve
 		native_why(&w.report, &n->why);
 		return 0;
 	}
-	if (w.event.msg == SERVE_REPLY && w.event.op == SERVE_STAT) {
-		if (ret_stat)
-			*ret_stat = w.event;
+	if (is_answer(&w.event)) {
+		if (ret_answer)
+			*ret_answer = w.event;
 		return 0;
 	}
 	return map_call(n, &w, ret);
@@ -363,15 +324,18 @@ static int pump(struct native *n, short events, uint64_t end, struct serve_event
 	return r == -EAGAIN ? 0 : r;
 }
 
-static int ask_stat(struct native *n, struct serve_event *ret, struct err *e)
+/* An answer to one that was given up on may come first, and is not taken for this one's: each has a number. */
+static int ask(struct native *n, struct serve_request *q, int fd, struct serve_event *ret, struct err *e)
 {
 	uint64_t end = clock_deadline(STAT_MS);
 	bool asked = false;
 	int r = 0;
 
-	while (!n->gone && r >= 0 && ret->msg != SERVE_REPLY) {
+	if (q->msg != SERVE_LINE)
+		q->id = ++n->last_question;
+	while (!n->gone && r >= 0 && (ret->msg != SERVE_REPLY || ret->op != q->msg || ret->id != q->id)) {
 		if (!asked) {
-			r = warm_ask(&n->warm, SERVE_STAT, e);
+			r = warm_put(&n->warm, q, fd, e);
 			asked = r >= 0;
 		}
 		if (r >= 0 || r == -EAGAIN)
@@ -385,7 +349,7 @@ static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
 	struct native *n = native_of(b);
 	struct serve_event ev = { 0 };
 	struct cgroup_stat c;
-	int r = ask_stat(n, &ev, e);
+	int r = ask(n, &(struct serve_request){ .msg = SERVE_STAT }, FD_NONE, &ev, e);
 
 	if (r < 0)
 		return r;
@@ -398,6 +362,44 @@ static int native_stat(struct box *b, struct box_stat *ret, struct err *e)
 	ret->oom_kills = c.oom_kills;
 	ret->pids_refused = c.pids_refused;
 	return 0;
+}
+
+int native_line(struct box *b, uint32_t number, int *ret_socket, struct err *e)
+{
+	struct native *n = native_of(b);
+	struct serve_request q = { .msg = SERVE_LINE };
+	struct serve_event ev = { 0 };
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, errno, "socketpair");
+	q.id = (uint64_t)number << SERVE_LINE_BIT;
+	r = ask(n, &q, pair[1], &ev, e);
+	if (r >= 0 && ev.err)
+		r = ev.err == EAGAIN ? err_set(e, ERR_LIMIT, "this sandbox has as many lines as it may")
+				     : err_sys(e, ev.err, "open a line to the sandbox");
+	(void)fd_close(pair[1]);
+	if (r < 0)
+		(void)fd_close(pair[0]);
+	else
+		*ret_socket = pair[0];
+	return r;
+}
+
+struct str native_workdir(const struct box *b)
+{
+	return native_of(b)->workdir;
+}
+
+int native_retire(struct box *b, uint64_t idle_ms, uint64_t *ret_unused_ms, struct err *e)
+{
+	struct native *n = native_of(b);
+	struct serve_request q = { .msg = SERVE_RETIRE, .deadline_ms = idle_ms };
+	struct serve_event ev = { 0 };
+	int r = ask(n, &q, FD_NONE, &ev, e);
+
+	*ret_unused_ms = ev.wall_us / 1000;
+	return r < 0 ? r : ev.err == 0;
 }
 
 static int native_stop(struct box *b, struct err *e)

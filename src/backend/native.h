@@ -32,6 +32,16 @@ int native_stands(struct box *b, bool wait, struct err *e);
 /* One more clerk in it (backend/clerk.h), for whoever is given the socket; nothing is told of its call, which can be cancelled. */
 int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e);
 
+/*
+ * A line to its pid 1 for whoever is given the socket (sandbox/wire_serve.h); `number` is nobody else's, 1 to SERVE_LINE_LAST. ERR_LIMIT: there are
+ * enough. Waits for pid 1, as ops->stat() does.
+ */
+int native_line(struct box *b, uint32_t number, int *ret_socket, struct err *e);
+/* Where a call without a directory starts. */
+struct str native_workdir(const struct box *b);
+/* Hangs up on all lines if none was used for so long: 1. 0: one was, *ret_unused_ms ago. */
+int native_retire(struct box *b, uint64_t idle_ms, uint64_t *ret_unused_ms, struct err *e);
+
 /* Of the process that everything in it ends with. */
 pid_t native_pid(const struct box *b);
 

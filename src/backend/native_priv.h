@@ -4,9 +4,13 @@
 
 #include "backend/backend.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/warm.h"
 #include "sandbox/wire.h"
-#include "sandbox/wire_serve.h"
 
+/* What is asked of the warden for a call; `limits` is where its limits are. */
+struct warm_call native_call(const struct box_call *c, struct str workdir,
+			     struct serve_limit limits[static 2]);
+void native_end(const struct serve_event *ev, struct box_end *ret);
 void native_failure(const struct serve_event *ev, struct str program, struct str cwd, struct err *ret);
 void native_why(const struct warden_report *r, struct err *ret);
 /* Fills walls, probes and landlock_abi. The same walls have the same digest, whatever directories they stand around. */

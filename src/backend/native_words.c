@@ -1,12 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/native_priv.h"
 #include "base/hash.h"
+#include "base/port.h"
 #include "sandbox/advice.h"
 #include "sandbox/plan_read.h"
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <stdio.h>
+#include <sys/resource.h>
+
+/* ---- a call ---- */
+
+struct warm_call native_call(const struct box_call *c, struct str workdir,
+			     struct serve_limit limits[static 2])
+{
+	struct warm_call w = { .argv = c->argv,
+			       .env = c->env,
+			       .cwd = c->cwd.n ? c->cwd : workdir,
+			       .path = c->path,
+			       .stdio = { c->stdio[0], c->stdio[1], c->stdio[2] },
+			       .flags = (c->pty ? SERVE_F_PTY : 0) | (c->keep ? SERVE_F_KEEP : 0) |
+					(c->apart ? SERVE_F_APART : 0) | (c->tell ? SERVE_F_TELL : 0),
+			       .deadline_ms = c->deadline_ms,
+			       .grace_ms = c->grace_ms,
+			       .limits = limits,
+			       .umask = c->umask & 0777,
+			       .cpu = c->cpu,
+			       .rows = c->rows,
+			       .columns = c->columns };
+
+	if (c->open_files)
+		limits[w.n_limits++] =
+			(struct serve_limit){ .resource = RLIMIT_NOFILE, .value = c->open_files };
+	if (c->file_bytes)
+		limits[w.n_limits++] =
+			(struct serve_limit){ .resource = RLIMIT_FSIZE, .value = c->file_bytes };
+	return w;
+}
+
+/* ---- how it ended ---- */
+
+void native_end(const struct serve_event *ev, struct box_end *ret)
+{
+	static const enum box_reason reasons[] = { [SERVE_EXITED] = BOX_EXITED,
+						   [SERVE_SIGNALED] = BOX_SIGNALED,
+						   [SERVE_TIMEOUT] = BOX_TIMEOUT,
+						   [SERVE_CANCELLED] = BOX_CANCELLED };
+
+	*ret = (struct box_end){ .reason = ev->reason < sizeof(reasons) / sizeof(reasons[0])
+						   ? reasons[ev->reason]
+						   : BOX_LOST,
+				 .value = ev->value,
+				 .wall_us = ev->wall_us,
+				 .user_us = ev->user_us,
+				 .sys_us = ev->sys_us,
+				 .peak_kib = ev->max_rss_kb,
+				 .left = ev->left,
+				 .ended = ev->ended };
+}
 
 /* ---- a call that did not start ---- */
 
@@ -34,10 +86,12 @@ static const struct {
 	{ SERVE_AT_SETUP, EISDIR,     ERR_USAGE,    "a standard stream is a directory; pass a file, pipe or socket" },
 	{ SERVE_AT_SETUP, ENOTTY,     ERR_USAGE,    "a standard stream is a terminal; ask for one inside (pty)" },
 	{ SERVE_AT_SETUP, EAGAIN,     ERR_LIMIT,    "this sandbox has no room for another process" },
+	{ SERVE_AT_SETUP, EUSERS,     ERR_LIMIT,    "256 calls run in this sandbox already" },
 	{ SERVE_AT_SETUP, ENOMEM,     ERR_LIMIT,    "no memory is left to start it" },
 	{ SERVE_AT_SETUP, EOPNOTSUPP, ERR_UNAVAIL,  "it cannot stand apart from other calls: this kernel has no Landlock" },
 };
 /* clang-format on */
+static_assert(SERVE_CALLS_MAX == 256, "as one of the texts says");
 
 void native_failure(const struct serve_event *ev, struct str program, struct str cwd, struct err *ret)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/wire_keeper.h"
 #include "base/port.h"
+#include "sandbox/wire_serve.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static const struct {
 	[KEEPER_STAT]       = { 0, 0, false, false, false, false },
 	[KEEPER_FILES]      = { 0, 0, false, false, false, false },
 	[KEEPER_STOP]       = { 0, 0, false, false, false, false },
+	[KEEPER_LINE]       = { 0, 0, false, false, false, false },
 	[KEEPER_JOB_START]  = { KEEPER_F_PTY | KEEPER_F_KEEP | KEEPER_F_APART, KEEPER_FD_BODY, true, false, false, false },
 	[KEEPER_JOB_LIST]   = { KEEPER_F_ANY, 0, false, false, false, false },
 	[KEEPER_JOB_INFO]   = { KEEPER_F_ANY, 0, false, false, false, true },
@@ -158,6 +160,21 @@ int keeper_event_stat(struct str body, struct box_stat *ret)
 				  .landlock_abi = w.landlock_abi };
 	memcpy(ret->walls, w.walls, sizeof(ret->walls) - 1);
 	return 0;
+}
+
+int keeper_event_line(struct str body, uint32_t *ret_number, struct str *ret_workdir)
+{
+	struct keeper_line w;
+
+	if (body.n < sizeof(w))
+		return -EINVAL;
+	memcpy(&w, body.p, sizeof(w));
+	*ret_number = w.number;
+	*ret_workdir = str_from(body, sizeof(w));
+	return w.number && w.number <= SERVE_LINE_LAST &&
+			       !memchr(body.p + sizeof(w), '\0', body.n - sizeof(w))
+		       ? 0
+		       : -EINVAL;
 }
 
 int keeper_event_job(struct str *body, struct jobs_info *ret)

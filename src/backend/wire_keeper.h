@@ -11,7 +11,7 @@
 
 #include "backend/jobs.h"
 
-#define KEEPER_VERSION 2u          /* another one whenever a struct below changes */
+#define KEEPER_VERSION 3u          /* another one whenever a struct below changes */
 #define KEEPER_INLINE_MAX 16384u   /* of a body in a message */
 #define KEEPER_BODY_MAX (8u << 20) /* of any */
 #define KEEPER_ARGS_MAX 65536u
@@ -26,6 +26,7 @@ enum keeper_msg {
 	KEEPER_STAT,  /* body of the answer: struct keeper_stat */
 	KEEPER_FILES, /* carries a socket to a clerk */
 	KEEPER_STOP,  /* the answer is that the keeper goes */
+	KEEPER_LINE, /* carries a socket to pid 1 (kept_line.h); body: struct keeper_line, and the working directory */
 	/* of jobs; body of the answer: struct keeper_job, with LIST as many as there are */
 	KEEPER_JOB_START,
 	KEEPER_JOB_LIST,
@@ -66,7 +67,8 @@ struct keeper_request {
 	uint64_t deadline_ms, grace_ms, open_files, file_bytes;
 	uint32_t job, stream;
 	uint64_t at, size, wait_ms; /* wait_ms: of a poll; of ADOPT when it was started */
-	uint64_t owner; /* about jobs: whose it is, or for whom it has to be there; 0 only with KEEPER_F_ANY */
+	uint64_t
+		owner; /* about jobs: whose it is, or for whom it has to be there; 0 only with KEEPER_F_ANY */
 };
 
 struct keeper_end {
@@ -91,6 +93,10 @@ struct keeper_stat {
 	uint32_t calls, probes, landlock_abi, pad;
 	uint64_t user_us, sys_us, memory_bytes, oom_kills, pids_refused;
 	char walls[72];
+};
+
+struct keeper_line {
+	uint32_t number, pad;
 };
 
 struct keeper_job {
@@ -124,6 +130,8 @@ int keeper_request_call(const struct keeper_request *h, struct str body, struct 
 int keeper_event_check(const struct keeper_event *h, size_t n, size_t n_fds);
 void keeper_event_err(const struct keeper_event *h, struct str body, struct err *ret);
 int keeper_event_stat(struct str body, struct box_stat *ret);
+/* The text is borrowed from the body. */
+int keeper_event_line(struct str body, uint32_t *ret_number, struct str *ret_workdir);
 /* One struct keeper_job at the beginning of *body, which is moved behind it. */
 int keeper_event_job(struct str *body, struct jobs_info *ret);
 /* So many parts, and their bytes, which have to be all of the rest. At most `size` bytes each go to out[i]. */

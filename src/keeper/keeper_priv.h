@@ -189,6 +189,7 @@ struct keeper {
 	uint32_t n_clients;
 	struct call calls[KEEPER_CALLS_MAX];
 	uint32_t n_calls;
+	uint32_t last_line; /* the number of the last one that was asked for; 0 = none was */
 	struct job *jobs, **jobs_end;
 	uint32_t n_live, n_ended, last_job;
 	struct following following;

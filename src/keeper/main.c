@@ -34,13 +34,27 @@ void keeper_settle(struct keeper *k)
 
 /* ---- when to go ---- */
 
+/* Of the calls on lines pid 1 knows alone. When none is there, and none was for as long as we wait, it hangs up on all of them: none can come any more. */
+static bool lines_are_used(struct keeper *k, uint64_t now)
+{
+	uint64_t unused_ms = 0;
+	struct err ignored;
+
+	if (!k->last_line || native_retire(k->box, k->idle_ms, &unused_ms, &ignored) == 1)
+		return false;
+	if (unused_ms > now - k->active_ms)
+		unused_ms = now - k->active_ms;
+	k->active_ms = now - unused_ms;
+	return true;
+}
+
 static void idle(struct loop *l, void *ctx)
 {
 	struct keeper *k = ctx;
 	uint64_t now = clock_mono_ms();
 	bool busy = k->n_calls || k->n_live;
 
-	if (!busy && now - k->active_ms >= k->idle_ms) {
+	if (!busy && now - k->active_ms >= k->idle_ms && !lines_are_used(k, now)) {
 		if (clients_retire(k)) {
 			loop_stop(l, 0);
 			return;

@@ -3,6 +3,7 @@
 #include "keeper/keeper_priv.h"
 
 #include "backend/native.h"
+#include "sandbox/wire_serve.h"
 
 #include <unistd.h>
 
@@ -158,6 +159,32 @@ static void take_files(struct asking *a)
 		client_reply(a->c, a->h->msg, a->h->id, STR(""), socket);
 }
 
+static void take_line(struct asking *a)
+{
+	struct keeper *k = a->k;
+	const struct str workdir = native_workdir(k->box);
+	struct keeper_line h = { .number = k->last_line + 1 };
+	char body[sizeof(h) + 4096];
+	struct err e = { 0 };
+	int socket = FD_NONE, r = 0;
+
+	if (k->last_line == SERVE_LINE_LAST || workdir.n > sizeof(body) - sizeof(h))
+		r = err_set(&e, ERR_LIMIT, "this sandbox has had as many lines as it may");
+	if (r >= 0) {
+		k->last_line++;
+		r = native_line(k->box, h.number, &socket, &e);
+	}
+	if (r < 0) {
+		refuse(a, &e);
+		return;
+	}
+	memcpy(body, &h, sizeof(h));
+	if (workdir.n)
+		memcpy(body + sizeof(h), workdir.p, workdir.n);
+	client_reply(a->c, a->h->msg, a->h->id, (struct str){ .p = body, .n = sizeof(h) + workdir.n },
+		     socket);
+}
+
 static void take_stop(struct asking *a)
 {
 	loop_stop(a->k->loop, 0);
@@ -177,12 +204,12 @@ static void take_job_start(struct asking *a);
 
 typedef void take_fn(struct asking *a);
 static take_fn *const takers[KEEPER_REQUEST_END_] = {
-	[KEEPER_EXEC] = take_exec,           [KEEPER_CANCEL] = take_signal, [KEEPER_SIGNAL] = take_signal,
-	[KEEPER_STAT] = take_stat,           [KEEPER_FILES] = take_files,   [KEEPER_STOP] = take_stop,
-	[KEEPER_JOB_START] = take_job_start, [KEEPER_JOB_LIST] = take_job,  [KEEPER_JOB_INFO] = take_job,
-	[KEEPER_JOB_POLL] = take_job,        [KEEPER_JOB_LOG] = take_job,   [KEEPER_JOB_WRITE] = take_job,
-	[KEEPER_JOB_SIGNAL] = take_job,      [KEEPER_JOB_KILL] = take_job,  [KEEPER_JOB_REMOVE] = take_job,
-	[KEEPER_JOB_ADOPT] = take_job,
+	[KEEPER_EXEC] = take_exec,      [KEEPER_CANCEL] = take_signal,       [KEEPER_SIGNAL] = take_signal,
+	[KEEPER_STAT] = take_stat,      [KEEPER_FILES] = take_files,         [KEEPER_STOP] = take_stop,
+	[KEEPER_LINE] = take_line,      [KEEPER_JOB_START] = take_job_start, [KEEPER_JOB_LIST] = take_job,
+	[KEEPER_JOB_INFO] = take_job,   [KEEPER_JOB_POLL] = take_job,        [KEEPER_JOB_LOG] = take_job,
+	[KEEPER_JOB_WRITE] = take_job,  [KEEPER_JOB_SIGNAL] = take_job,      [KEEPER_JOB_KILL] = take_job,
+	[KEEPER_JOB_REMOVE] = take_job, [KEEPER_JOB_ADOPT] = take_job,
 };
 
 void request_take(struct client *c, const struct keeper_request *h, struct str body, struct message_fds *fds)

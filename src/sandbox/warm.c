@@ -312,11 +312,16 @@ int warm_call(struct warm *w, const struct warm_call *call, uint64_t *ret_id, st
 	return r;
 }
 
-static int ask(struct warm *w, enum serve_msg msg, uint64_t id, int signo, struct err *e)
+int warm_put(struct warm *w, const struct serve_request *head, int fd, struct err *e)
 {
-	struct parts p = { .head = { .msg = msg, .id = id, .signal = signo } };
+	struct parts p = { .head = *head, .fds = { fd }, .n_fds = fd >= 0 };
 
 	return send_parts(w, &p, false, e);
+}
+
+static int ask(struct warm *w, enum serve_msg msg, uint64_t id, int signo, struct err *e)
+{
+	return warm_put(w, &(struct serve_request){ .msg = msg, .id = id, .signal = signo }, FD_NONE, e);
 }
 
 int warm_cancel(struct warm *w, uint64_t id, int signo, struct err *e)
@@ -332,6 +337,15 @@ int warm_signal(struct warm *w, uint64_t id, int signo, struct err *e)
 int warm_ask(struct warm *w, enum serve_msg what, struct err *e)
 {
 	return ask(w, what, 0, 0, e);
+}
+
+/* ---- lines ---- */
+
+void warm_join(uint32_t number, int fd, struct warm *ret)
+{
+	*ret = WARM_NONE;
+	ret->box.control = fd;
+	ret->last_id = (uint64_t)number << SERVE_LINE_BIT;
 }
 
 /* ---- one after the other ---- */

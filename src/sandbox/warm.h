@@ -81,6 +81,11 @@ int warm_call(struct warm *w, const struct warm_call *call, uint64_t *ret_id, st
 int warm_cancel(struct warm *w, uint64_t id, int signo, struct err *e);
 int warm_signal(struct warm *w, uint64_t id, int signo, struct err *e); /* its process group */
 int warm_ask(struct warm *w, enum serve_msg what, struct err *e); /* SERVE_LIST, SERVE_STAT, SERVE_STOP */
+int warm_put(struct warm *w, const struct serve_request *head, int fd,
+	     struct err *e); /* any without a body; `fd` is borrowed, negative = none */
+
+/* The other end of a line (wire_serve.h), which is *ret's: calls can be asked for, cancelled, signalled and heard of there, and warm_done() ends those. */
+void warm_join(uint32_t number, int fd, struct warm *ret);
 
 /* One call, waited for: 0 and *ret, which is its SERVE_EXIT. Not while others run: what is said of them is lost. */
 int warm_exec(struct warm *w, const struct warm_call *call, struct serve_event *ret, struct err *e);

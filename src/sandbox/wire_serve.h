@@ -9,6 +9,10 @@
  *
  * Ids are the caller's, and grow: one that is not above all that came before is refused. A call's processes are told from others
  * by it for as long as the sandbox lives, whatever they do (docs/decisions/007).
+ *
+ * Who holds the sandbox may give others a line of their own to pid 1 (SERVE_LINE; docs/decisions/016). On it come SERVE_EXEC without a
+ * terminal and without SERVE_F_TELL, SERVE_CANCEL and SERVE_SIGNAL, about calls whose ids have the line's number in their upper bits; how each ended, or
+ * that it could not start, is said there, and nothing else. Whoever says anything else is hung up on. When its other side is closed, the calls that run end.
  */
 #pragma once
 
@@ -21,6 +25,9 @@
 #define SERVE_CALLS_MAX 256u /* at once; -EAGAIN beyond */
 #define SERVE_FDS_MAX 5u
 #define SERVE_ID_MAX (UINT64_C(1) << 48)
+#define SERVE_LINE_BIT 32u  /* of an id: from here on the number of its line, 0 = who holds the sandbox */
+#define SERVE_LINES_MAX 16u /* at once */
+#define SERVE_LINE_LAST ((1u << 16) - 1)
 
 /* Above enum warden_msg: what the warden's two halves say of the sandbox itself travels on the same socket. */
 enum serve_msg {
@@ -36,6 +43,11 @@ enum serve_msg {
 	SERVE_LIST,   /* SERVE_REPLY, value = calls, and as many struct serve_item behind it */
 	SERVE_STAT,   /* SERVE_REPLY, value = calls, with what everything that has ended used */
 	SERVE_STOP,   /* no answer: pid 1 ends, and with it everything */
+	SERVE_LINE, /* carries a socket; the upper bits of `id` are its number. SERVE_REPLY: -EAGAIN when there are enough */
+	/*
+	 * Hangs up on all lines if none of them was used in the last `deadline_ms`. SERVE_REPLY: -EBUSY if one was; wall_us: how long none was
+	 */
+	SERVE_RETIRE,
 	SERVE_REQUEST_END_,
 	/* warden -> creel */
 	SERVE_STARTED = 96, /* value = pid inside */

@@ -83,7 +83,7 @@ static long make_terminal(const struct serve_request *h)
 	for (int fd = 0; fd <= 2 && r >= 0; fd++)
 		if (next.fds.stream[fd] < 0)
 			r = SYS3(dup3, slave, fd, 0);
-	return r < 0 ? r : control_put(&say, sizeof(say), (int)master);
+	return r < 0 ? r : message_put(WARDEN_FD_CONTROL, &say, sizeof(say), (int)master);
 }
 
 static long take_streams(void)
@@ -117,7 +117,8 @@ static long execute(void)
 static long prepare(const struct warden *w)
 {
 	const struct serve_request *h = &next.r->head;
-	long r = SYS0(setsid);
+	/* A session is a group of the scheduler, too, which costs more than all the rest here: only for whoever has a terminal, or stays. */
+	long r = h->flags & (SERVE_F_PTY | SERVE_F_KEEP) ? SYS0(setsid) : SYS2(setpgid, 0, 0);
 
 	if (r >= 0)
 		r = take_streams();

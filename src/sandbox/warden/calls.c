@@ -3,6 +3,7 @@
  * The calls that run, and how they end. A call ends when its main process does; then what it left behind is ended, too, unless it is
  * to go on, and only when nothing of it is left is its end told: whoever hears it can look at the files.
  */
+#include "sandbox/warden/lines.h"
 #include "sandbox/warden/serve.h"
 
 #include <linux/resource.h>
@@ -111,6 +112,21 @@ void call_cancel(struct call *c)
 	if (c->end.reason != SERVE_TIMEOUT)
 		c->end.reason = SERVE_CANCELLED;
 	begin_killing(c);
+}
+
+void calls_forsake(uint32_t line)
+{
+	for (uint32_t i = 0; i < n_used; i++)
+		if (calls[i].id && calls[i].id >> SERVE_LINE_BIT == line)
+			call_cancel(&calls[i]);
+}
+
+bool calls_on_lines(void)
+{
+	for (uint32_t i = 0; i < n_used; i++)
+		if (calls[i].id >> SERVE_LINE_BIT)
+			return true;
+	return false;
 }
 
 static void over(struct call *c)
@@ -254,13 +270,16 @@ static void keep_deadlines(const struct warden *w)
 
 /* ---- the whole ---- */
 
+/* False: who holds the sandbox does not listen just now. One line that does not holds up nobody else. */
 static bool tell_ends(void)
 {
+	bool listens = true;
+
 	for (uint32_t i = 0; n_ended && i < n_used; i++) {
 		struct call *c = &calls[i];
 		struct serve_event *e = &c->end;
 
-		if (!c->ended)
+		if (!c->ended || !(listens || c->id >> SERVE_LINE_BIT))
 			continue;
 		e->msg = c->cleanup ? SERVE_REPLY : SERVE_EXIT;
 		e->op = c->cleanup ? SERVE_CANCEL : SERVE_EXEC;
@@ -268,11 +287,12 @@ static bool tell_ends(void)
 		if (c->cleanup)
 			e->value = (int32_t)c->n_killed;
 		e->ended = c->n_killed;
-		if (control_put(e, sizeof(*e), -1) == -EAGAIN)
-			return false;
-		call_free(c);
+		if (event_say(e) >= 0)
+			call_free(c);
+		else if (!(c->id >> SERVE_LINE_BIT))
+			listens = false;
 	}
-	return true;
+	return listens;
 }
 
 bool calls_step(struct warden *w, bool reap)

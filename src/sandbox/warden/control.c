@@ -127,12 +127,12 @@ long control_recv(struct warden_report *r, int flags)
 	return n == (long)sizeof(*r) ? 0 : n < 0 ? n : -EPROTO;
 }
 
-long control_put(const void *bytes, size_t n, int fd_to_pass)
+long message_put(int socket, const void *bytes, size_t n, int fd_to_pass)
 {
 	void *from;
 
 	memcpy(&from, &bytes, sizeof(from)); /* sendmsg(2) does not write to it */
-	return send_with(WARDEN_FD_CONTROL, from, n, fd_to_pass, MSG_DONTWAIT_);
+	return send_with(socket, from, n, fd_to_pass, MSG_DONTWAIT_);
 }
 
 struct cmsg_many {
@@ -149,24 +149,24 @@ static long give_back(int *fds, unsigned *n_fds, long err)
 	return err;
 }
 
-long control_take(void *bytes, size_t max, int *fds, unsigned max_fds, unsigned *ret_fds)
+long message_take(int socket, struct taken *t, unsigned max_fds)
 {
-	struct iovec_ iov = { bytes, max };
+	struct iovec_ iov = { t->bytes, t->max };
 	struct cmsg_many c = { 0 };
 	struct msghdr_ m = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
-	long n = SYS3(recvmsg, WARDEN_FD_CONTROL, &m, MSG_CMSG_CLOEXEC_ | MSG_DONTWAIT_);
+	long n = SYS3(recvmsg, socket, &m, MSG_CMSG_CLOEXEC_ | MSG_DONTWAIT_);
 	const size_t head = sizeof(c) - sizeof(c.fd);
 
-	*ret_fds = 0;
+	t->n_fds = 0;
 	if (n < 0)
 		return n == -EINTR ? -EAGAIN : n;
 	if (m.controllen >= head && c.level == SOL_SOCKET_ && c.type == SCM_RIGHTS_ && c.len >= head)
-		*ret_fds = (unsigned)((c.len - head) / sizeof(int));
-	if (*ret_fds <= max_fds && !(m.flags & (MSG_CTRUNC_ | MSG_TRUNC_))) {
-		memcpy(fds, c.fd, *ret_fds * sizeof(int));
+		t->n_fds = (unsigned)((c.len - head) / sizeof(int));
+	if (t->n_fds <= max_fds && !(m.flags & (MSG_CTRUNC_ | MSG_TRUNC_))) {
+		memcpy(t->fds, c.fd, t->n_fds * sizeof(int));
 		return n;
 	}
-	return give_back(c.fd, ret_fds, -EMSGSIZE);
+	return give_back(c.fd, &t->n_fds, -EMSGSIZE);
 }
 
 void complain(struct warden *w, uint32_t step, long err, const char *what)

@@ -34,6 +34,20 @@ long request_head(const void *bytes, size_t n, struct request *ret, size_t *ret_
 	return 0;
 }
 
+bool request_may_come(const struct request *r, uint32_t line)
+{
+	const struct serve_request *h = &r->head;
+
+	if (h->msg == SERVE_LINE)
+		return line == 0;
+	if (h->id >> SERVE_LINE_BIT != line)
+		return false;
+	if (line == 0)
+		return true;
+	return h->msg == SERVE_CANCEL || h->msg == SERVE_SIGNAL ||
+	       (h->msg == SERVE_EXEC && !(h->flags & (SERVE_F_PTY | SERVE_F_TELL)));
+}
+
 /* The byte after n strings; NULL when they are not all there. */
 static const char *skip(const char *at, const char *end, uint32_t n)
 {

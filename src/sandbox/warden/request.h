@@ -15,6 +15,8 @@ struct request {
 
 /* 0 or -EINVAL, -E2BIG. The head alone; *ret_rest is how many bytes of body follow it in the message. */
 long request_head(const void *bytes, size_t n, struct request *ret, size_t *ret_rest);
+/* Whether it may come on this line; 0 = from who holds the sandbox. */
+bool request_may_come(const struct request *r, uint32_t line);
 /* The body, wherever it lies: head.body bytes. */
 long request_body(struct request *r, const char *body, size_t n);
 

@@ -4,6 +4,7 @@
  * anybody: what cannot be said now is kept, in a table of fixed size, until creel listens.
  */
 #include "sandbox/warden/serve.h"
+#include "sandbox/warden/lines.h"
 
 #include <asm/ioctls.h>
 #include <linux/fcntl.h>
@@ -31,17 +32,26 @@ static struct {
 	size_t bytes;   /* of `message`, to be forgotten */
 } begun;
 #define BEGUN_TICK_MS 5 /* between two looks at it */
-static uint64_t highest_id;
 
 static bool put(const void *bytes, size_t n)
 {
-	return control_put(bytes, n, -1) != -EAGAIN; /* creel has gone: the poll will tell */
+	return message_put(WARDEN_FD_CONTROL, bytes, n, -1) !=
+	       -EAGAIN; /* creel has gone: the poll will tell */
 }
 
 static void answer(const struct request *r, int32_t err, int32_t value, size_t more)
 {
 	struct serve_event *e = (void *)reply;
 
+	if (r->head.id >> SERVE_LINE_BIT && r->head.msg != SERVE_LINE) {
+		const struct serve_event said = {
+			.msg = SERVE_REPLY, .op = r->head.msg, .id = r->head.id, .err = err, .value = value
+		};
+
+		if (r->head.msg == SERVE_EXEC)
+			line_answer(r->head.id, &said);
+		return;
+	}
 	e->msg = SERVE_REPLY;
 	e->op = r->head.msg;
 	e->id = r->head.id;
@@ -108,7 +118,7 @@ static long start(struct warden *w, struct request *r, const struct call_fds *fd
 	long pid;
 
 	if (!c)
-		return -EAGAIN;
+		return -EUSERS;
 	pid = call_start(w, r, fds);
 	if (pid < 0) {
 		call_free(c);
@@ -129,6 +139,13 @@ static void tell_started(const struct call *c)
 	}
 }
 
+/* Lines have another way: what is kept there may be waiting for who holds the sandbox. */
+static void forget_reply(const struct request *r)
+{
+	if (!(r->head.id >> SERVE_LINE_BIT))
+		memset(reply, 0, sizeof(struct serve_event));
+}
+
 void begun_settle(struct warden *w)
 {
 	struct call *c = begun.c;
@@ -142,7 +159,7 @@ void begun_settle(struct warden *w)
 		SYS5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (w->said->err < 0) {
 		call_free(c);
-		memset(reply, 0, sizeof(struct serve_event));
+		forget_reply(&begun.r);
 		answer(&begun.r, (int32_t)-w->said->err, (int32_t)w->own_said.step, 0);
 	} else
 		tell_started(c);
@@ -175,7 +192,7 @@ static void take_exec(struct warden *w, struct request *r, const int *got, unsig
 	struct call *c = NULL;
 
 	w->own_said.step = SERVE_AT_SETUP;
-	if (err >= 0 && r->head.id <= highest_id)
+	if (err >= 0 && r->head.id <= *highest_of(r->head.id))
 		err = -EEXIST;
 	if (err >= 0 && fds.body >= 0) {
 		mapped = map_body(r, fds.body);
@@ -186,7 +203,7 @@ static void take_exec(struct warden *w, struct request *r, const int *got, unsig
 	if (err >= 0)
 		err = request_body(r, r->body, r->head.body);
 	if (err >= 0) {
-		highest_id = r->head.id;
+		*highest_of(r->head.id) = r->head.id;
 		err = start(w, r, &fds, &c);
 	}
 	if (err < 0)
@@ -213,7 +230,7 @@ static void take_cancel(struct warden *w, const struct request *r)
 {
 	struct call *c = call_find(r->head.id);
 
-	if (r->head.id == 0 || r->head.id > highest_id) {
+	if (r->head.id == 0 || r->head.id > *highest_of(r->head.id)) {
 		answer(r, ESRCH, 0, 0);
 		return;
 	}
@@ -259,7 +276,33 @@ static void take_stat(const struct request *r)
 	answer(r, 0, (int32_t)call_list(NULL, SERVE_CALLS_MAX), 0);
 }
 
-static void dispatch(struct warden *w, struct request *r, const int *fds, unsigned n)
+/* The descriptor stays here when it is taken. */
+static void take_line(const struct warden *w, const struct request *r, int *fds, unsigned n)
+{
+	const uint32_t number = (uint32_t)(r->head.id >> SERVE_LINE_BIT);
+	long err = n == 1 ? line_add(w, number, fds[0]) : -EINVAL;
+
+	if (err >= 0)
+		fds[0] = -1;
+	answer(r, err < 0 ? (int32_t)-err : 0, 0, 0);
+}
+
+/* Nobody can begin a call between the look and the end of the lines: what was asked for and not read, its caller hears to be unread. */
+static void take_retire(const struct request *r)
+{
+	struct serve_event *e = (void *)reply;
+	bool used = calls_on_lines();
+
+	e->wall_us = used ? 0 : lines_unused();
+	if (used || e->wall_us / 1000 < r->head.deadline_ms) {
+		answer(r, EBUSY, 0, 0);
+		return;
+	}
+	lines_drop();
+	answer(r, 0, 0, 0);
+}
+
+static void dispatch(struct warden *w, struct request *r, int *fds, unsigned n)
 {
 	switch (r->head.msg) {
 	case SERVE_EXEC:
@@ -277,43 +320,88 @@ static void dispatch(struct warden *w, struct request *r, const int *fds, unsign
 	case SERVE_STAT:
 		take_stat(r);
 		return;
+	case SERVE_LINE:
+		take_line(w, r, fds, n);
+		return;
+	case SERVE_RETIRE:
+		take_retire(r);
+		return;
 	default: /* SERVE_STOP */
 		mounts_later(w);
 		die(0);
 	}
 }
 
-/* One request. What was in it may be secret, and a later child inherits our memory. */
+/* What was in a request may be secret, and a later child inherits our memory. */
+static void forget_request(long n, const int *fds, unsigned n_fds)
+{
+	for (unsigned i = 0; i < n_fds; i++)
+		if (fds[i] >= 0)
+			SYS1(close, fds[i]);
+	begun.bytes = n > 0 ? (size_t)n : 0;
+	if (!begun.c)
+		memset(message, 0, begun.bytes);
+}
+
+/* Whether creel, through the warden's other half, wants everything to end. */
+static bool is_the_end(long n)
+{
+	const struct warden_report *said = (const void *)message;
+
+	return n == (long)sizeof(*said) && said->msg == MSG_END;
+}
+
+/* One request of who holds the sandbox. */
 static void take_request(struct warden *w)
 {
 	struct request *r = &begun.r; /* of nobody else: it was settled */
 	int fds[SERVE_FDS_MAX] = { 0 };
-	unsigned n_fds = 0;
+	struct taken t = { .bytes = message, .max = sizeof(message), .fds = fds };
 	size_t rest = 0;
-	long n = control_take(message, sizeof(message), fds, SERVE_FDS_MAX, &n_fds), err;
+	long n = message_take(WARDEN_FD_CONTROL, &t, SERVE_FDS_MAX), err;
 
 	if (n == -EAGAIN)
 		return;
 	if (n == 0)
 		die(1);
-	if (n == (long)sizeof(struct warden_report) &&
-	    ((const struct warden_report *)(const void *)message)->msg == MSG_END) {
+	if (is_the_end(n)) {
 		mounts_later(w);
 		die(0);
 	}
 	memset(reply, 0, sizeof(struct serve_event));
 	*r = (struct request){ 0 };
 	err = n < 0 ? n : request_head(message, (size_t)n, r, &rest);
+	if (err >= 0 && !request_may_come(r, 0))
+		err = -EINVAL;
+	if (err < 0 && r->head.id >> SERVE_LINE_BIT)
+		r->head.id = 0; /* whatever it says, this is who asked */
 	r->body = message + sizeof(r->head);
 	if (err < 0)
 		answer(r, (int32_t)-err, 0, 0);
 	else
-		dispatch(w, r, fds, n_fds);
-	for (unsigned i = 0; i < n_fds; i++)
-		SYS1(close, fds[i]);
-	begun.bytes = n > 0 ? (size_t)n : 0;
-	if (!begun.c)
-		memset(message, 0, begun.bytes);
+		dispatch(w, r, fds, t.n_fds);
+	forget_request(n, fds, t.n_fds);
+}
+
+/* The same of a line. Who does not keep to what may be said there is hung up on. */
+static void take_from_line(struct warden *w, struct line *l)
+{
+	struct request *r = &begun.r;
+	int fds[SERVE_FDS_MAX] = { 0 };
+	struct taken t = { .bytes = message, .max = sizeof(message), .fds = fds };
+	size_t rest = 0;
+	long n = message_take(l->fd, &t, SERVE_FDS_MAX);
+
+	if (n == -EAGAIN)
+		return;
+	*r = (struct request){ 0 };
+	if (n <= 0 || request_head(message, (size_t)n, r, &rest) < 0 || !request_may_come(r, l->number))
+		line_drop(l);
+	else {
+		r->body = message + sizeof(r->head);
+		dispatch(w, r, fds, t.n_fds);
+	}
+	forget_request(n, fds, t.n_fds);
 }
 
 /* ---- the loop ---- */
@@ -349,9 +437,23 @@ static void take_null(struct warden *w)
 	SYS1(close, fd);
 }
 
+/* Who holds the sandbox comes first: it may say who may ask at all. */
+static void take_requests(struct warden *w, const struct pollfd *p, unsigned n_lines)
+{
+	struct line *l;
+	unsigned at = 0;
+
+	if (p[0].revents & POLLIN)
+		take_request(w);
+	while ((l = lines_next(p + 1, n_lines, &at))) {
+		begun_settle(w);
+		take_from_line(w, l);
+	}
+}
+
 _Noreturn void serve(struct warden *w)
 {
-	struct pollfd p[2] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
+	struct pollfd p[2 + SERVE_LINES_MAX] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
 	bool reap = true; /* the process that tried the walls */
 
 	(void)payload_start(w);
@@ -362,11 +464,12 @@ _Noreturn void serve(struct warden *w)
 		const struct __kernel_timespec tick = { .tv_nsec = BEGUN_TICK_MS * 1000000 };
 		struct __kernel_timespec t;
 		bool ends_said = calls_step(w, reap);
+		unsigned n_lines = lines_poll(p + 2);
 		long r;
 
 		reap = false;
 		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
-		r = SYS5(ppoll, p, 2, begun.c ? &tick : calls_patience(&t), 0, 0);
+		r = SYS5(ppoll, p, 2 + n_lines, begun.c ? &tick : calls_patience(&t), 0, 0);
 		now_again();
 		if (r > 0)
 			begun_settle(w);
@@ -380,7 +483,6 @@ _Noreturn void serve(struct warden *w)
 		}
 		if (p[1].revents & POLLOUT && reply_n && put(reply, reply_n))
 			reply_n = 0;
-		if (p[1].revents & POLLIN)
-			take_request(w);
+		take_requests(w, p + 1, n_lines);
 	}
 }

@@ -33,6 +33,9 @@ void call_free(struct call *c);
 void call_begin(struct call *c, const struct serve_request *h, long pid);
 void call_cancel(struct call *c);
 struct call *call_find(uint64_t id);
+/* All calls of a line, whose other side has gone. */
+void calls_forsake(uint32_t line);
+bool calls_on_lines(void);
 /* How many there are; the first of them go to `out`. */
 uint32_t call_list(struct serve_item *out, uint32_t max);
 

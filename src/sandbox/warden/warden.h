@@ -156,8 +156,14 @@ long pass_two(int socket, int a, int b);
 long control_send(const struct warden_report *r, int fd_to_pass);
 long control_recv(struct warden_report *r, int flags);
 /* Never waits: -EAGAIN. The bytes of one message, and the descriptors that came with it. */
-long control_take(void *bytes, size_t max, int *fds, unsigned max_fds, unsigned *ret_fds);
-long control_put(const void *bytes, size_t n, int fd_to_pass);
+struct taken {
+	char *bytes;
+	size_t max;
+	int *fds;
+	unsigned n_fds;
+};
+long message_take(int socket, struct taken *t, unsigned max_fds);
+long message_put(int socket, const void *bytes, size_t n, int fd_to_pass);
 void complain(struct warden *w, uint32_t step, long err, const char *what);
 /* Says what failed and ends the process. */
 _Noreturn void fail(struct warden *w, uint32_t step, long err, const char *what);

@@ -276,7 +276,8 @@ WITH_KEEPER(without_descriptors_it_refuses_and_goes_on)
 		fds[i] = raw_connect(poor); /* more than it can take: the rest waits at the door */
 	for (int i = 0; i < 3; i++)
 		c.stdio[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
-	do { /* until it has taken as many as it can */
+	c.keep = true; /* such a call is asked of the keeper, and of nobody else */
+	do {           /* until it has taken as many as it can */
 		(void)ask(poor, &c);
 		ev = hear(poor);
 	} while (ev.kind == BOX_ENDED);
