@@ -196,7 +196,7 @@ int run_doctor(struct cli *cli, struct err *e)
 	struct err trouble = { 0 };
 	struct str refused = { 0 };
 	const struct run *r;
-	bool ok = true, denied;
+	bool ok = true, denied, opensandbox;
 
 	if (!s)
 		return err_set(e, ERR_LIMIT, "out of memory");
@@ -205,6 +205,7 @@ int run_doctor(struct cli *cli, struct err *e)
 		output_diags(&r->diags, SEVERITY_ERROR, NULL);
 		return EXIT_TROUBLE;
 	}
+	opensandbox = r && r->config.base.osb_provider == PROVIDER_OPENSANDBOX;
 	/* A name that policy lets pass may lead to what it does not. What the kernel does not permit is no word of policy. */
 	denied = trouble.kind == ERR_DENIED && trouble.sys_errno == 0;
 	if (r && r->decision && (r->decision->verdict != VERDICT_ALLOW || denied)) {
@@ -214,7 +215,7 @@ int run_doctor(struct cli *cli, struct err *e)
 	}
 	survey_host(cli->arena, r && r->decision ? r->decision->optional_walls : 0, s);
 	add_trial(cli, r, refused, &trouble, s);
-	doctor_services(cli, s);
+	doctor_services(cli, opensandbox, s);
 	for (size_t i = 0; i < s->n; i++)
 		ok = ok && s->v[i].state != SURVEY_FAIL;
 	if (cli->json)

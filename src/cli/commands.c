@@ -519,6 +519,7 @@ static const struct command commands[] = {
 	  .about = "Looks at the kernel, user namespaces, Landlock, cgroups and what may stand in the way, and then starts a real "
 		   "sandbox to see. Where services were set up (tokens, serve.* or their sockets are there), it asks them, too: do they answer, "
 		   "which version, do their walls hold, are tokens there, does the audit log take records, may anybody call, is the certificate good for 14 days. "
+		   "Where the provider is OpenSandbox, its service is asked, too, within five seconds: is it there, does it take the API key. "
 		   "Every finding that is not ok has its cause and one command that fixes it. Exit status 125 "
 		   "when a sandbox cannot be started, or something that is set up does not work.",
 	  .examples = "creel doctor --json\tfor programs\n",

@@ -4,5 +4,8 @@
 #include "cli/cli.h"
 #include "sandbox/survey.h"
 
-/* Adds what creel-survey finds of the services: nothing where none was set up, or none is installed. */
-void doctor_services(struct cli *cli, struct survey *s);
+/*
+ * Adds what creel-survey finds of the services: nothing where none was set up, or none is installed. `opensandbox`: the configuration names
+ * one of OpenSandbox.
+ */
+void doctor_services(struct cli *cli, bool opensandbox, struct survey *s);

@@ -116,7 +116,20 @@ static void say_trouble(struct cli *cli, const struct err *e, struct survey *s)
 						     .fix = STR("creeld all --check") };
 }
 
-void doctor_services(struct cli *cli, struct survey *s)
+/* A service that is configured and was not asked is told of: silence would mean that none is. */
+static void say_not_asked(struct survey *s)
+{
+	if (s->n < SURVEY_MAX)
+		s->v[s->n++] = (struct survey_item){
+			.name = "opensandbox",
+			.state = SURVEY_WARN,
+			.found = STR("the OpenSandbox service was not asked"),
+			.cause = STR(PROGRAM ", which asks it, is not installed"),
+			.fix = STR("meson install -C build/release, which installs it beside creel")
+		};
+}
+
+void doctor_services(struct cli *cli, bool opensandbox, struct survey *s)
 {
 	_cleanup_close_ int program = FD_NONE;
 	_cleanup_free_ char *text = NULL;
@@ -125,8 +138,11 @@ void doctor_services(struct cli *cli, struct survey *s)
 	struct err e = { 0 };
 	size_t n = 0;
 
-	if (sandbox_find_program("server/survey", PROGRAM, &program, &e) < 0)
+	if (sandbox_find_program("server/survey", PROGRAM, &program, &e) < 0) {
+		if (opensandbox)
+			say_not_asked(s);
 		return;
+	}
 	if (ask(cli, program, &text, &n, &e) < 0 ||
 	    json_parse(cli->arena, (struct str){ text, n }, &(struct json_opts){ .name = PROGRAM }, &v, &e) <
 		    0) {

@@ -7,7 +7,6 @@
 
 /* Forward secrecy and authenticated encryption alone; TLS 1.3 has nothing else. */
 #define CIPHERS_12 "ECDHE+AESGCM:ECDHE+CHACHA20"
-enum { SECURITY_LEVEL = 2 }; /* 112 bits: RSA from 2048 on, no SHA-1 */
 
 /* HTTP/1.1 is all that is spoken here: who wants something else hears so. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *n_out, const unsigned char *in,
@@ -29,7 +28,7 @@ static int set_up(SSL_CTX *ctx, struct err *e)
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
 	    SSL_CTX_set_cipher_list(ctx, CIPHERS_12) != 1 || SSL_CTX_set_num_tickets(ctx, 0) != 1)
 		return err_set(e, ERR_UNAVAIL, "TLS cannot be set up: %s", tls_reason());
-	SSL_CTX_set_security_level(ctx, SECURITY_LEVEL);
+	SSL_CTX_set_security_level(ctx, TLS_SECURITY_LEVEL);
 	(void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
 					       SSL_OP_CIPHER_SERVER_PREFERENCE);
 	(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

@@ -9,6 +9,7 @@ struct tls_conn;
 
 /* Each handshake that is under way takes 40 KiB, four times what an open connection needs. */
 enum { TLS_OPENING_MAX = 1024 };
+enum { TLS_SECURITY_LEVEL = 2 }; /* 112 bits: RSA from 2048 on, no SHA-1 */
 
 struct tls {
 	SSL_CTX *ctx;

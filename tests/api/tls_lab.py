@@ -25,11 +25,12 @@ def openssl(*args):
 
 
 class Cert:
-    """Signed by itself, for 127.0.0.1 and localhost; `dates` are (from, until) as openssl ca takes them."""
+    """Signed by itself, for 127.0.0.1 and localhost where `names` says nothing else; `dates` are (from, until) as openssl ca takes them."""
 
-    def __init__(self, where, name="tls", days=90, dates=None, key=("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), give=lambda path: None):
+    def __init__(self, where, name="tls", days=90, dates=None, key=("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), give=lambda path: None,
+                 names="IP:127.0.0.1,DNS:localhost,IP:10.9.8.7"):
         self.cert, self.key = where / f"{name}.crt", where / f"{name}.key"
-        subject = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost,IP:10.9.8.7"]
+        subject = ["-subj", f"/CN={name}", "-addext", f"subjectAltName={names}"]
         if dates:
             (where / "index").write_text("")
             (where / "index.attr").write_text("unique_subject = no\n")

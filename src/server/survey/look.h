@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * creel-survey: looks at the services of this user, for `creel doctor`. It is a program of its own, so that creel can stay small and without TLS. It
- * asks them what anybody may ask, reads what they would read, and changes nothing.
+ * asks them what anybody may ask, reads what they would read, and changes nothing. An OpenSandbox service is asked with the key that is for it.
  */
 #pragma once
 
@@ -45,3 +45,6 @@ void look_at_tokens(struct look *l);
 void look_at_state(struct look *l);
 void look_at_allowlist(struct look *l);
 void look_at_certificate(struct look *l);
+
+/* opensandbox.c: five seconds at most; nothing is asked while the provider is another. */
+void look_at_opensandbox(struct look *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* creel-survey [options of the services]: prints {"findings": [...]}, empty where no service was ever set up. */
+/* creel-survey [options of the services]: prints {"findings": [...]}, empty where no service was ever set up and none is named. */
 #include "server/survey/look.h"
 
 #include "base/jsonw.h"
@@ -244,7 +244,9 @@ int main(int argc, char **argv)
 		look_at_allowlist(&l);
 		look_at_certificate(&l);
 	}
-	if (r >= 0)
+	if (r >= 0) {
+		look_at_opensandbox(&l);
 		print(&all);
+	}
 	return service_end(&s, r, &e);
 }
