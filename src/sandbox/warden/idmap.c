@@ -83,6 +83,7 @@ static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gi
 
 	idmap_settled(); /* there is one stack */
 	us = SYS0(getpid);
+	tasks_plain();
 	pid = spawn_vm(hold, &us, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (pid < 0)
 		return pid;

@@ -47,6 +47,7 @@ struct task {
 long task_begin(struct task *t, task_fn *work);
 long task_result(const struct task *t); /* waits; for whoever shares our memory and cannot reap it */
 long task_end(struct task *t);          /* waits and reaps */
+void tasks_plain(void);                 /* before the first that shares our memory */
 void tasks_forget(void);                /* when all have ended */
 
 /* Records of enum group_record, one after the other. */
