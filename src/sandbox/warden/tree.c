@@ -146,6 +146,15 @@ static long make_empty_file(long dir, const char *name, uint64_t mode)
 	return SYS4(openat, dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
+/* What is mounted over is not seen: in the root, one file is enough, and a name of it costs less than another. */
+static long make_covered(struct warden *w, long dir, const char *name, uint64_t mode)
+{
+	const char *empty = w->built->empty;
+	long r = empty ? SYS5(linkat, w->root_fd, empty, dir, name, 0) : -EXDEV;
+
+	return r < 0 && r != -EEXIST ? SYS4(mknodat, dir, name, S_IFREG_ | mode, 0) : r;
+}
+
 /* A directory, or an empty file; one that is there already will do, wherever it lies. */
 static long make_place(struct warden *w, const char *path, bool file, uint64_t mode)
 {
@@ -160,7 +169,7 @@ static long make_place(struct warden *w, const char *path, bool file, uint64_t m
 	}
 	if (dir < 0)
 		return dir;
-	r = file ? SYS4(mknodat, dir, name, S_IFREG_ | mode, 0) : SYS3(mkdirat, dir, name, mode);
+	r = file ? make_covered(w, dir, name, mode) : SYS3(mkdirat, dir, name, mode);
 	return r == -EEXIST ? 0 : r;
 }
 
@@ -204,5 +213,7 @@ long do_file(struct warden *w, const struct step *s)
 	if (s->b >= w->plan->n_strings || s->y > w->plan->n_strings - s->b)
 		return told(w, -EINVAL, "write", path);
 	dir = parent_of(w, path, &name);
+	if (s->flags & STEP_F_EMPTY)
+		w->built->empty = below_root(path);
 	return told(w, dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b)), "write", path);
 }

@@ -58,6 +58,7 @@ struct group_records {
 
 /* While the walls are built, and forgotten with the plan. */
 struct built {
+	const char *empty;           /* an empty file of ours that nothing is mounted over; NULL = none yet */
 	int tree_fd[PLAN_MAX_STEPS]; /* mounts that were made outside and have arrived, by step; 0 = none */
 	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
 	char parent[4096];         /* of what was created last, below the new root */
