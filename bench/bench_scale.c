@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@
 #define GOAL_RATIO 1.5
 #define GOAL_PSS_KIB 64
 #define GOAL_ALL_KIB 450
-#define TREE_WAIT_US 5e6
+#define IDLE_WAIT_MS 5000
 
 extern char **environ;
 
@@ -104,12 +105,17 @@ static void begin_memory(struct memory *m, const char *name, unsigned n)
 	memory_kernel(&m->before);
 }
 
-/* All of them live, and their processes have been added up. */
-static void top_memory(struct memory *m, bool has_user)
+/*
+ * All of them live. What the kernel counts comes first: each file of /proc that is looked at takes an inode and a name as long as the process
+ * lives, and the looking is ours.
+ */
+static void top_memory(struct memory *m, const pid_t *pids)
 {
 	(void)sleep(CALM_S);
 	memory_kernel(&m->top);
-	m->has_user = has_user;
+	m->has_user = true;
+	for (unsigned i = 0; i < m->n && m->has_user; i++)
+		m->has_user = memory_add_tree(pids[i], &m->user);
 	m->user.walls_kib /= m->n;
 	m->user.shared_kib /= m->n;
 	m->user.leaf_kib /= m->n;
@@ -138,60 +144,50 @@ static void end_memory(struct memory *m)
 	}
 }
 
-static pid_t spawn(struct method *m)
+/* Says a byte when it idles: to look for it in /proc would take memory, see top_memory(). */
+static pid_t spawn(struct method *m, const int *says)
 {
+	struct pollfd said = { .fd = says[0], .events = POLLIN };
 	posix_spawn_file_actions_t quiet;
+	char byte;
 	pid_t pid;
 	int r;
 
 	posix_spawn_file_actions_init(&quiet);
 	posix_spawn_file_actions_addopen(&quiet, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&quiet, says[1], STDOUT_FILENO);
 	r = posix_spawn(&pid, m->argv[0], &quiet, NULL, m->argv, environ);
 	posix_spawn_file_actions_destroy(&quiet);
 	if (r != 0)
 		measure_fail("%s: '%s': %s", m->name, m->argv[0], strerror(r));
+	if (poll(&said, 1, IDLE_WAIT_MS) != 1 || read(says[0], &byte, 1) != 1)
+		measure_fail("%s: the payload does not idle", m->name);
 	return pid;
-}
-
-/* Until it has as many processes as it will have: the payload is the last. */
-static void await_tree(const char *name, pid_t pid, unsigned n_processes)
-{
-	double end = measure_now_us() + TREE_WAIT_US;
-
-	for (;;) {
-		struct user_memory u = { 0 };
-
-		if (memory_add_tree(pid, &u) && u.n_processes >= n_processes)
-			return;
-		if (measure_now_us() > end)
-			measure_fail("%s: %u processes instead of %u", name, u.n_processes, n_processes);
-		(void)usleep(1000);
-	}
 }
 
 /* Programs that each hold one sandbox open; has_user is certain, for only root comes here. */
 static void measure_programs(struct method *m, unsigned n_processes, unsigned n, struct memory *ret)
 {
 	pid_t *pids = calloc(n, sizeof(*pids));
-	bool ok = true;
+	int says[2];
 
-	if (!pids)
+	if (!pids || pipe2(says, O_CLOEXEC) < 0)
 		measure_fail("out of memory");
 	begin_memory(ret, m->name, n);
-	for (unsigned i = 0; i < n; i++) {
-		pids[i] = spawn(m);
-		await_tree(m->name, pids[i], n_processes);
-	}
 	for (unsigned i = 0; i < n; i++)
-		ok &= memory_add_tree(pids[i], &ret->user);
-	top_memory(ret, ok);
+		pids[i] = spawn(m, says);
+	top_memory(ret, pids);
+	if (ret->user.n_processes != n * n_processes)
+		measure_fail("%s: %u processes instead of %u", m->name, ret->user.n_processes,
+			     n * n_processes);
 	for (unsigned i = 0; i < n; i++) {
 		(void)kill(pids[i], SIGTERM);
 		(void)waitpid(pids[i], NULL, 0);
 	}
 	end_memory(ret);
 	free(pids);
+	(void)close(says[0]);
+	(void)close(says[1]);
 }
 
 static unsigned measure_peers(struct bench *b, const struct options *o, struct memory *ret)
@@ -200,16 +196,16 @@ static unsigned measure_peers(struct bench *b, const struct options *o, struct m
 			     bwrap = { .name = "bwrap" };
 	unsigned n = 0;
 
-	method_add_all(&bare, (const char *const[]){ "./payload", "idle", NULL });
+	method_add_all(&bare, (const char *const[]){ "./payload", "idle", "say", NULL });
 	measure_programs(&bare, 1, o->peers, &ret[n++]);
 	/* Its own process, the two of the warden, the payload. */
 	method_add_all(&cli, (const char *const[]){ b->creel, "run", "-q", "--workspace-access", "rw", "--",
-						    "./payload", "idle", NULL });
+						    "./payload", "idle", "say", NULL });
 	measure_programs(&cli, 4, o->peers, &ret[n++]);
 	if (method_add_program(&bwrap, "bwrap"))
 		return n;
 	bwrap_arguments(&bwrap, engine_profile(b->engine));
-	method_add_all(&bwrap, (const char *const[]){ "--", "./payload", "idle", NULL });
+	method_add_all(&bwrap, (const char *const[]){ "--", "./payload", "idle", "say", NULL });
 	measure_programs(&bwrap, 3, o->peers, &ret[n++]);
 	return n;
 }
@@ -370,10 +366,10 @@ static void measure_engine(struct bench *b, struct level *levels, unsigned n_lev
 {
 	struct method *peer = o->peers ? method_find("bwrap") : NULL;
 	struct engine_box *boxes = calloc(o->live, sizeof(*boxes));
+	pid_t *pids = calloc(o->live, sizeof(*pids));
 	unsigned live = 0;
-	bool ok = true;
 
-	if (!boxes)
+	if (!boxes || !pids)
 		measure_fail("out of memory");
 	if (peer && peer->prepare(b, peer))
 		peer = NULL;
@@ -388,13 +384,14 @@ static void measure_engine(struct bench *b, struct level *levels, unsigned n_lev
 		measure_level(b, peer, &levels[i], o);
 	}
 	create(b->engine, &boxes[live++]);
-	for (unsigned i = 0; i < live && ok; i++)
-		ok = memory_add_tree(boxes[i].box.warden.pid, &m->user);
-	top_memory(m, ok);
+	for (unsigned i = 0; i < live; i++)
+		pids[i] = boxes[i].box.warden.pid;
+	top_memory(m, pids);
 	while (live)
 		engine_end(&boxes[--live]);
 	end_memory(m);
 	free(boxes);
+	free(pids);
 }
 
 int main(int argc, char **argv)

@@ -204,7 +204,6 @@ static int add_etc(struct arena *a, struct profile *p, struct err *e)
 	put_users(a, &f, p);
 	put_file(&f, "/etc/hosts",
 		 arena_printf(a, "127.0.0.1 localhost " STR_FMT "\n::1 localhost\n", STR_ARG(p->hostname)));
-	put_file(&f, "/etc/hostname", arena_printf(a, STR_FMT "\n", STR_ARG(p->hostname)));
 	put_file(&f, "/etc/resolv.conf", STR(""));
 	p->files = f.v;
 	p->n_files = f.n;

@@ -59,13 +59,14 @@ static void add_parents(struct plan_build *b, struct str target)
 }
 
 /* Content is bytes, not a name: it may hold anything. */
-static void add_file(struct plan_build *b, struct str path, struct str content, uint64_t mode)
+static struct step *add_file(struct plan_build *b, struct str path, struct str content, uint64_t mode)
 {
 	struct step *s = plan_add(b, STEP_FILE, path, STR(""));
 
 	s->b = plan_add_bytes(b, content.p, content.n, 1);
 	s->x = mode;
 	s->y = content.n;
+	return s;
 }
 
 static void add_root(struct plan_build *b)
@@ -76,14 +77,17 @@ static void add_root(struct plan_build *b)
 	add_x(b, STEP_ROOT, STR("/"), ROOT_SIZE + p->tmpfs, 0);
 	for (const char *const *d = dirs; *d; d++)
 		add_dir(b, str_z(*d));
+	add_file(b, STR(MASK_FILE), STR(""), 0444)->flags = STEP_F_EMPTY;
 	for (size_t i = 0; i + 1 < p->n_links; i += 2)
 		(void)plan_add(b, STEP_LINK, p->links[i], p->links[i + 1]);
+	/* The kernel knows it (STEP_HOSTNAME); a file of its own would take a page in each sandbox. */
+	(void)plan_add(b, STEP_LINK, STR("/etc/hostname"), STR("/proc/sys/kernel/hostname"));
 	for (size_t i = 0; i + 1 < p->n_files; i += 2) {
 		add_parents(b, p->files[i]);
-		add_file(b, p->files[i], p->files[i + 1], 0644);
+		(void)add_file(b, p->files[i], p->files[i + 1], 0644);
 	}
 	if (p->gitconfig.n)
-		add_file(b, STR("/etc/gitconfig"), p->gitconfig, 0644);
+		(void)add_file(b, STR("/etc/gitconfig"), p->gitconfig, 0644);
 	for (size_t i = 0; i < p->n_root_binds; i++) {
 		add_parents(b, p->root_targets[i]);
 		add_bind(b, &p->root_binds[i], p->root_targets[i], STEP_F_RO);
@@ -112,7 +116,6 @@ static void add_proc(struct plan_build *b)
 	/* The names of the user's keys on the host stand in keys: the kernel shows them to whoever has the user's uid. */
 	static const char *const masked[] = { "/proc/kcore", "/proc/sysrq-trigger", "/proc/keys", NULL };
 
-	add_file(b, STR(MASK_FILE), STR(""), 0444);
 	(void)plan_add(b, STEP_PROC, STR("/proc"), STR(""));
 	for (const char *const *m = masked; *m; m++)
 		plan_add(b, STEP_MASK, str_z(*m), STR(MASK_FILE))->flags = STEP_F_OPTIONAL;
@@ -153,7 +156,7 @@ static void add_covers(struct plan_build *b)
 	const struct profile *p = b->p;
 
 	if (p->n_masks)
-		add_file(b, STR(COVER_FILE), STR(""), 0);
+		(void)add_file(b, STR(COVER_FILE), STR(""), 0);
 	for (size_t i = 0; i < p->n_masks; i++) {
 		struct step *s = plan_add(b, STEP_MASK, p->masks[i].path, STR(COVER_FILE));
 

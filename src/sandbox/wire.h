@@ -96,6 +96,8 @@ enum step_flag {
 	STEP_F_IDMAP = 16,   /* owner of the source <-> the payload's uid, by the user namespace */
 	STEP_F_FILE = 32,    /* the source is not a directory */
 	STEP_F_REC = 64,     /* with the mounts below it */
+	STEP_F_EMPTY =
+		128, /* a file that stays empty and is never covered: those that are need only a name of it */
 };
 
 /* Flags of STEP_TTY; the first three are 1 << the standard stream that is the terminal. */

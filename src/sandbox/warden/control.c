@@ -97,7 +97,7 @@ static void life_next(struct warden *w)
 	if (what >= LIFE_READY)
 		w->heard |= bit_of(what);
 	else if (what < w->plan->n_steps && c.level == SOL_SOCKET_ && c.type == SCM_RIGHTS_)
-		w->tree_fd[what] = c.fd;
+		w->built->tree_fd[what] = c.fd;
 	else
 		die(125);
 }
@@ -110,9 +110,9 @@ void life_wait(struct warden *w, uint32_t what)
 
 int life_tree(struct warden *w, uint32_t step)
 {
-	while (!w->tree_fd[step])
+	while (!w->built->tree_fd[step])
 		life_next(w);
-	return w->tree_fd[step];
+	return w->built->tree_fd[step];
 }
 
 long control_recv(struct warden_report *r, int flags)

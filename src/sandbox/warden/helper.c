@@ -21,13 +21,20 @@ struct helper {
 	char stack[4096] __attribute__((aligned(16)));
 };
 
+SPARSE(0) static struct helper helpers[2] __attribute__((aligned(4096)));
+
+void helper_forget(void)
+{
+	pages_forget(helpers, sizeof(helpers));
+}
+
 static int execute(void *arg)
 {
 	struct helper *h = arg;
 	char *argv[9] = { 0 }, *env[1] = { 0 };
 	uint64_t none = 0;
 	long null = SYS4(openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
-	static char one[] = "1", name[] = "newidmap";
+	char one[] = "1", name[] = "newidmap";
 
 	if (null < 0)
 		return 125;
@@ -92,14 +99,17 @@ static long end(const struct helper *h)
 
 long helper_maps(const struct plan_header *p, long pid)
 {
-	static struct helper uid = { .path = HELPER_UID }, gid = { .path = HELPER_GID };
-	long r = begin(&uid, pid, p->warden_outer_uid, p->inner_uid, p->outer_uid), other;
+	struct helper *uid = &helpers[0], *gid = &helpers[1];
+	long r, other;
 
+	uid->path = HELPER_UID;
+	gid->path = HELPER_GID;
+	r = begin(uid, pid, p->warden_outer_uid, p->inner_uid, p->outer_uid);
 	if (r < 0)
 		return r;
-	r = begin(&gid, pid, p->warden_outer_gid, p->inner_gid, p->outer_gid);
-	other = end(&uid);
+	r = begin(gid, pid, p->warden_outer_gid, p->inner_gid, p->outer_gid);
+	other = end(uid);
 	if (r >= 0)
-		r = end(&gid);
+		r = end(gid);
 	return other < 0 ? other : r;
 }

@@ -65,18 +65,25 @@ static int hold(void *arg)
 	return 125;
 }
 
+SPARSE(0) static char stack[4096] __attribute__((aligned(4096)));
+
+void idmap_forget(void)
+{
+	pages_forget(stack, sizeof(stack));
+}
+
 /*
  * A user namespace in which file system owner `uid` is the payload. It needs a process only while it is being made, which shares our
  * memory: a copy would take longer than all the rest.
  */
 static long map_namespace(const struct plan_header *p, uint32_t uid, uint32_t gid)
 {
-	static char stack[1024] __attribute__((aligned(16)));
 	static long us;
 	long pid, r, fd;
 
 	idmap_settled(); /* there is one stack */
 	us = SYS0(getpid);
+	tasks_plain();
 	pid = spawn_vm(hold, &us, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (pid < 0)
 		return pid;

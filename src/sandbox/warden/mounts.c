@@ -63,7 +63,7 @@ long attach_at(struct warden *w, long mount, const char *path)
 		r = attach_elsewhere(w, mount, path);
 	else
 		r = dir < 0 ? dir : attach(w, mount, dir, name);
-	if (lies_in(w->parent, below_root(path)))
+	if (lies_in(w->built->parent, below_root(path)))
 		forget_parent(w);
 	SYS1(close, mount);
 	return r;

@@ -67,8 +67,13 @@ enum event { EVENT_ENDED, EVENT_DEADLINE, EVENT_DISK, EVENT_CREEL_GONE, EVENT_LE
 
 #define NEVER UINT64_MAX
 struct alarms {
-	uint64_t deadline, disk; /* ms; NEVER = none */
+	uint64_t deadline, disk, forget; /* ms; NEVER = none */
 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 /* Whatever cannot be understood counts as creel gone: that ends everything. */
 static enum event wait_for(int pidfd, uint64_t at)
@@ -93,16 +98,42 @@ static enum event wait_for(int pidfd, uint64_t at)
 	}
 }
 
+/* Pid 1 has let go of its end of the line: nothing keeps the payload from being executed now. */
+static bool is_begun(const struct warden *w)
+{
+	struct pollfd p = { .fd = w->life[1], .events = 0 };
+	const struct __kernel_timespec now = { 0 };
+
+	return SYS5(ppoll, &p, 1, &now, 0, 0) > 0;
+}
+
+/* A sandbox that stays: what nobody needs any more goes. Returns when to look again. */
+static uint64_t forget(struct warden *w)
+{
+	if (!is_begun(w))
+		return now_ms() + FORGET_MS;
+	SYS1(close, w->life[1]);
+	plan_forget(w);
+	idmap_forget();
+	helper_forget();
+	above_forget();
+	return NEVER;
+}
+
 /* Looks at the disk on the way. */
 static enum event wait_until(struct warden *w, int pidfd, struct alarms *a)
 {
 	for (;;) {
-		bool disk = a->disk < a->deadline;
-		enum event e = wait_for(pidfd, disk ? a->disk : a->deadline);
+		uint64_t next = least(a->disk, a->forget);
+		enum event e = wait_for(pidfd, least(next, a->deadline));
 		enum disk_end end;
 
-		if (e != EVENT_DEADLINE || !disk)
+		if (e != EVENT_DEADLINE || next >= a->deadline)
 			return e;
+		if (a->forget <= next) {
+			a->forget = forget(w);
+			continue;
+		}
 		a->disk = disk_look(w, now_ms(), &end);
 		if (end == DISK_FINE)
 			continue;
@@ -112,12 +143,11 @@ static enum event wait_until(struct warden *w, int pidfd, struct alarms *a)
 }
 
 /* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
-static void let_go(struct warden *w)
+static void let_go(void)
 {
 	SYS3(close_range, 0, 2, 0);
 	SYS1(close, WARDEN_FD_PLAN);
 	SYS1(close, WARDEN_FD_GO);
-	plan_forget(w);
 }
 
 /* Nobody has waited for it, so its number is still its own; a kernel may refuse the call that takes a pidfd. */
@@ -138,17 +168,18 @@ static enum event end_inside(const struct warden *w, enum event e, long pid, int
 
 static enum event watch(struct warden *w, long pid, int pidfd)
 {
-	const struct plan_header *p = w->plan;
+	const struct plan_header *p = w->plan; /* until we wait: forget() moves it */
 	uint64_t now = now_ms();
 	struct alarms a = { .deadline = p->timeout_ms ? now + p->timeout_ms : NEVER,
-			    .disk = p->disk_bytes ? disk_start(now) : NEVER };
+			    .disk = p->disk_bytes ? disk_start(now) : NEVER,
+			    .forget = now + FORGET_MS };
 	enum event e = wait_until(w, pidfd, &a);
 
 	if (e == EVENT_DEADLINE) {
 		say_end(w, REASON_TIMEOUT, 0);
-		if (p->grace_ms) {
+		if (w->plan->grace_ms) {
 			(void)signal_inside(pid, pidfd, SIGTERM);
-			a.deadline = now_ms() + p->grace_ms;
+			a.deadline = now_ms() + w->plan->grace_ms;
 			e = wait_until(w, pidfd, &a);
 		}
 	}
@@ -307,7 +338,7 @@ int outside(struct warden *w, long pid, int pidfd)
 	long r = prepare(w, pid);
 	enum event e;
 
-	let_go(w);
+	let_go();
 	e = r < 0 ? EVENT_CREEL_GONE : watch(w, pid, pidfd);
 	/* It waits for inside in our place, which is about to end (later.c) and has a death signal. */
 	if (e == EVENT_LEAVE && w->private_fd < 0 && !w->groups.n)

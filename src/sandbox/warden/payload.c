@@ -16,7 +16,6 @@
 
 #define SIG_ALL (~0ull)
 #define END_TICKS 200
-#define FORGET_NS 20000000
 
 SPARSE(1)
 static char *argv_[PLAN_MAX_ARGS + 1] __attribute__((aligned(4096))),
@@ -475,7 +474,8 @@ int payload_serve(struct warden *w, long payload)
 	struct pollfd p[2] = { { .fd = w->signals_fd, .events = POLLIN },
 			       { .fd = WARDEN_FD_CONTROL, .events = POLLIN } };
 	/* Memory is given back when it is worth it: a program that ends before that would wait for us. */
-	struct __kernel_timespec soon = { .tv_nsec = FORGET_NS }; /* the kernel leaves in it what is left */
+	struct __kernel_timespec soon = { .tv_nsec = FORGET_MS *
+						     1000000 }; /* the kernel leaves in it what is left */
 	bool forgotten = false;
 
 	/* The streams are the payload's alone: while we held them too, nobody would see that it has closed them. */
@@ -485,6 +485,7 @@ int payload_serve(struct warden *w, long payload)
 			return 0;
 		if (SYS5(ppoll, p, 2, forgotten ? 0 : &soon, 0, 0) == 0) {
 			started_forget(w);
+			above_forget();
 			forgotten = true;
 		}
 		if (p[0].revents && !take_signal(w->signals_fd, payload))

@@ -455,6 +455,7 @@ _Noreturn void serve(struct warden *w)
 {
 	struct pollfd p[2 + SERVE_LINES_MAX] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
 	bool reap = true; /* the process that tried the walls */
+	bool forgotten = false;
 
 	(void)payload_start(w);
 	started_forget(w);
@@ -464,13 +465,20 @@ _Noreturn void serve(struct warden *w)
 		const struct __kernel_timespec tick = { .tv_nsec = BEGUN_TICK_MS * 1000000 };
 		struct __kernel_timespec t;
 		bool ends_said = calls_step(w, reap);
+		const struct __kernel_timespec *patience = begun.c ? &tick : calls_patience(&t);
+		bool idle = !forgotten && !patience;
 		unsigned n_lines = lines_poll(p + 2);
 		long r;
 
 		reap = false;
 		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
-		r = SYS5(ppoll, p, 2 + n_lines, begun.c ? &tick : calls_patience(&t), 0, 0);
+		t = idle ? (struct __kernel_timespec){ .tv_nsec = FORGET_MS * 1000000 } : t;
+		r = SYS5(ppoll, p, 2 + n_lines, idle ? &t : patience, 0, 0);
 		now_again();
+		if (idle && r == 0) {
+			above_forget();
+			forgotten = true;
+		}
 		if (r > 0)
 			begun_settle(w);
 		else

@@ -2,8 +2,6 @@
 /* Entry point, what it is told of this kernel, and the handful of functions that the compiler may call by itself. */
 #include "sandbox/warden/warden.h"
 
-#include <linux/mman.h>
-
 /* Names that the compiler chose. NOLINTBEGIN(bugprone-reserved-identifier) */
 uintptr_t __stack_chk_guard;
 _Noreturn void __stack_chk_fail(void);
@@ -108,23 +106,15 @@ size_t strlen(const char *s)
 #define AT_PAGESZ_ 6
 #define AT_RANDOM_ 25
 
-size_t page_bytes = 65536; /* as large as they get */
+size_t page_bytes;
 
-void pages_forget(void *from, size_t n)
-{
-	uintptr_t first = ((uintptr_t)from + page_bytes - 1) & ~(page_bytes - 1),
-		  end = ((uintptr_t)from + n) & ~(page_bytes - 1);
-
-	if (first < end)
-		SYS3(madvise, first, end - first, MADV_DONTNEED);
-}
-
-/* The stack as the kernel left it: argc, argv, NULL, envp, NULL, auxv. */
+/* On our own stack (memory.c). The one that the kernel made is as it left it: argc, argv, NULL, envp, NULL, auxv. */
 __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 {
 	const long *p = sp + 1 + sp[0] + 1;
 	const char *const *argv = (const void *)(sp + 1);
 
+	page_bytes = 65536; /* as large as they get */
 	while (*p)
 		p++;
 	for (p++; *p; p += 2) {
@@ -138,7 +128,7 @@ __attribute__((no_stack_protector)) _Noreturn void warden_start(const long *sp)
 }
 
 #if defined(__x86_64__)
-__asm__(".text\n.global _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall warden_start\n");
+__asm__(".text\n.global _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tmov stack_top(%rip),%rsp\n\tcall warden_start\n");
 
 /* long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid) */
 __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
@@ -161,7 +151,8 @@ __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
 	"\tmov %eax,%edi\n\tmov $60,%eax\n\tsyscall\n"
 	"1:\tpop %r9\n\tpop %r8\n\tret\n");
 #else
-__asm__(".text\n.global _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tand sp,x0,#-16\n\tb warden_start\n");
+__asm__(".text\n.global _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n"
+	"\tadrp x1,stack_top\n\tldr x1,[x1,:lo12:stack_top]\n\tmov sp,x1\n\tb warden_start\n");
 __asm__(".text\n.global spawn_vm\nspawn_vm:\n"
 	"\tstp x0,x1,[x2,#-16]!\n"
 	"\tmov x0,x3\n\tmov x1,x2\n\tmov x2,#0\n\tmov x3,#0\n\tmov x8,#220\n\tsvc #0\n"

@@ -63,7 +63,7 @@ bool in_root(const struct warden *w, long dir)
 {
 	uint64_t dev;
 
-	return w->n_own > 0 && dev_of(dir, &dev) >= 0 && dev == w->own_dev[0];
+	return w->n_own > 0 && dev_of(dir, &dev) >= 0 && dev == w->built->own_dev[0];
 }
 
 long own(struct warden *w, long mount)
@@ -71,14 +71,14 @@ long own(struct warden *w, long mount)
 	long r = mount;
 
 	if (mount >= 0 && w->n_own < OWN_MAX)
-		r = dev_of(mount, &w->own_dev[w->n_own++]);
+		r = dev_of(mount, &w->built->own_dev[w->n_own++]);
 	return r < 0 ? r : mount;
 }
 
 static bool is_own(const struct warden *w, uint64_t dev)
 {
 	for (unsigned i = 0; i < w->n_own; i++)
-		if (w->own_dev[i] == dev)
+		if (w->built->own_dev[i] == dev)
 			return true;
 	return false;
 }
@@ -89,7 +89,7 @@ void forget_parent(struct warden *w)
 	if (w->parent_fd >= 0)
 		SYS1(close, w->parent_fd);
 	w->parent_fd = -EBADF;
-	w->parent[0] = '\0';
+	w->built->parent[0] = '\0';
 }
 
 bool lies_in(const char *path, const char *dir)
@@ -116,7 +116,7 @@ static long open_own(struct warden *w, const char *dir)
 
 long parent_of(struct warden *w, const char *path, const char **ret_name)
 {
-	char dir[sizeof(w->parent)];
+	char dir[sizeof(w->built->parent)];
 	size_t at = 0;
 	long fd;
 
@@ -130,13 +130,13 @@ long parent_of(struct warden *w, const char *path, const char **ret_name)
 	if (at == 0)
 		return w->root_fd;
 	dir[at - 1] = '\0';
-	if (w->parent_fd >= 0 && lies_in(dir, w->parent) && lies_in(w->parent, dir))
+	if (w->parent_fd >= 0 && lies_in(dir, w->built->parent) && lies_in(w->built->parent, dir))
 		return w->parent_fd;
 	fd = open_own(w, dir);
 	if (fd < 0)
 		return fd;
 	forget_parent(w);
-	memcpy(w->parent, dir, at);
+	memcpy(w->built->parent, dir, at);
 	w->parent_fd = (int)fd;
 	return fd;
 }
@@ -144,6 +144,15 @@ long parent_of(struct warden *w, const char *path, const char **ret_name)
 static long make_empty_file(long dir, const char *name, uint64_t mode)
 {
 	return SYS4(openat, dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+/* What is mounted over is not seen: in the root, one file is enough, and a name of it costs less than another. */
+static long make_covered(struct warden *w, long dir, const char *name, uint64_t mode)
+{
+	const char *empty = w->built->empty;
+	long r = empty ? SYS5(linkat, w->root_fd, empty, dir, name, 0) : -EXDEV;
+
+	return r < 0 && r != -EEXIST ? SYS4(mknodat, dir, name, S_IFREG_ | mode, 0) : r;
 }
 
 /* A directory, or an empty file; one that is there already will do, wherever it lies. */
@@ -160,7 +169,7 @@ static long make_place(struct warden *w, const char *path, bool file, uint64_t m
 	}
 	if (dir < 0)
 		return dir;
-	r = file ? SYS4(mknodat, dir, name, S_IFREG_ | mode, 0) : SYS3(mkdirat, dir, name, mode);
+	r = file ? make_covered(w, dir, name, mode) : SYS3(mkdirat, dir, name, mode);
 	return r == -EEXIST ? 0 : r;
 }
 
@@ -204,5 +213,7 @@ long do_file(struct warden *w, const struct step *s)
 	if (s->b >= w->plan->n_strings || s->y > w->plan->n_strings - s->b)
 		return told(w, -EINVAL, "write", path);
 	dir = parent_of(w, path, &name);
+	if (s->flags & STEP_F_EMPTY)
+		w->built->empty = below_root(path);
 	return told(w, dir < 0 ? dir : write_new(dir, name, s, plan_str(w, s->b)), "write", path);
 }

@@ -20,8 +20,6 @@
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
 	 CLONE_NEWCGROUP)
 
-static struct warden warden;
-
 static bool within(const struct plan_header *p, uint32_t at, uint64_t n)
 {
 	return at <= p->size && n <= p->size - at;
@@ -62,8 +60,6 @@ static long load_plan(struct warden *w)
 	return 0;
 }
 
-#define STACK_USED 32768 /* while the walls were built */
-
 /*
  * What is left of the plan when it has been carried out: its header, and the name of the private directory. The rest takes
  * memory as long as the sandbox lives, and has the payload's environment in it.
@@ -87,9 +83,8 @@ void plan_forget(struct warden *w)
 	w->steps = NULL;
 	w->strings = p->private_dir ? strings : none;
 	SYS2(munmap, p, w->kept.size);
-	pages_forget(w->tree_fd, sizeof(*w) - offsetof(struct warden, tree_fd));
-	/* Below where we stand; we keep the page of the stack that we are on, and the one before it. */
-	pages_forget((char *)__builtin_frame_address(0) - page_bytes - STACK_USED, STACK_USED);
+	pages_forget(w->built, sizeof(*w->built));
+	stack_forget();
 }
 
 long plan_wait(struct warden *w)
@@ -146,7 +141,7 @@ static void wait_here(struct warden *w)
 
 int warden_main(const char *const *args)
 {
-	struct warden *w = &warden;
+	struct warden *w = warden_room();
 	int pidfd = -1;
 	long pid, r;
 

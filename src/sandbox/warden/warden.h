@@ -47,6 +47,7 @@ struct task {
 long task_begin(struct task *t, task_fn *work);
 long task_result(const struct task *t); /* waits; for whoever shares our memory and cannot reap it */
 long task_end(struct task *t);          /* waits and reaps */
+void tasks_plain(void);                 /* before the first that shares our memory */
 void tasks_forget(void);                /* when all have ended */
 
 /* Records of enum group_record, one after the other. */
@@ -54,6 +55,14 @@ struct group_records {
 	const char *p;
 	size_t n;
 };
+
+/* While the walls are built, and forgotten with the plan. */
+struct built {
+	const char *empty;           /* an empty file of ours that nothing is mounted over; NULL = none yet */
+	int tree_fd[PLAN_MAX_STEPS]; /* mounts that were made outside and have arrived, by step; 0 = none */
+	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
+	char parent[4096];         /* of what was created last, below the new root */
+} __attribute__((aligned(4096)));
 
 struct warden {
 	const struct plan_header *plan; /* NULL until it is there */
@@ -88,20 +97,24 @@ struct warden {
 	uint64_t mark_top;                 /* and the highest that the second mark can be */
 	struct plan_header kept;           /* what is left of the plan */
 	struct warden_report report;
-	/* While the walls are built, and forgotten with the plan. */
-	int tree_fd[PLAN_MAX_STEPS] __attribute__((
-		aligned(4096)));   /* mounts that were made outside and have arrived, by step; 0 = none */
-	uint64_t own_dev[OWN_MAX]; /* file systems that we made: the only ones in which anything is created */
-	char parent[4096];         /* of what was created last, below the new root */
+	struct built *built; /* while they are built */
 };
 
 int warden_main(const char *const *args);
 /* Waits until the plan is sealed, and reads it. -EPIPE: creel has gone before that. */
 long plan_wait(struct warden *w);
 void plan_forget(struct warden *w);
+
+/* memory.c: given back when it is worth it; a program that ends before that would wait for us. */
+#define FORGET_MS 20
+struct warden *warden_room(void);
 extern size_t page_bytes; /* of this kernel: 4, 16 or 64 KiB on arm64 */
 /* Whole pages of what is not read again give their memory back, and are clean when they are used again. */
 void pages_forget(void *from, size_t n);
+void stack_forget(void); /* what lies below where we stand */
+/* Whatever is mapped above our own program: nothing there is used any more. */
+void above_forget(void);
+
 _Noreturn void die(int code);
 long spawn_vm(int (*fn)(void *), void *arg, void *stack_top, long flags, int *child_tid);
 
@@ -112,6 +125,7 @@ void groups_remove(const struct warden *w);
 
 /* helper.c: writes the user map by the host's setuid programs. */
 long helper_maps(const struct plan_header *p, long pid);
+void helper_forget(void); /* gives back the memory that was needed until then */
 
 /* inside.c: pid 1 of the sandbox; outside.c: its parent on the host */
 _Noreturn void inside(struct warden *w);
@@ -203,6 +217,7 @@ void cpus_home(void);
 /* idmap.c: outside, as root: mounts whose owner is the payload's user inside. 0, or -errno of *ret_step */
 long idmap_prepare(struct warden *w, uint32_t *ret_step);
 void idmap_settled(void); /* pid 1 has them all */
+void idmap_forget(void);  /* gives back the memory that was needed until then */
 
 /* mounts.c */
 long open_source(struct warden *w, const struct step *s);

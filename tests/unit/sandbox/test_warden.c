@@ -310,4 +310,23 @@ TEST(warden_shows_no_mount_that_the_host_makes_later)
 	home_remove();
 }
 
+/* What is mounted over needs a name of a file, and no file of its own. Where the payload may write, nothing is a name of that one. */
+TEST(warden_covers_one_empty_file_that_nobody_can_write_to)
+{
+	FOR_EACH_USER(user)
+	box_check(
+		box_run(&(struct setup){
+			.as_user = user,
+			.script =
+				"test $(stat -c %h /dev/.empty) -ge 7 && echo shared; echo x >/dev/null;"
+				"{ echo x >/dev/.empty; } 2>/dev/null || echo refused;"
+				"{ ln /dev/.empty /tmp/e; } 2>/dev/null || echo elsewhere; stat -c %s /dev/.empty" }),
+		0, "shared\nrefused\nelsewhere\n0\n");
+}
+
+TEST(warden_names_the_machine_as_the_kernel_does)
+{
+	box_check(box_run(&(struct setup){ .as_user = true, .script = "cat /etc/hostname" }), 0, "box\n");
+}
+
 TEST_MAIN()

@@ -297,4 +297,62 @@ TEST(warden_keeps_no_plan_in_memory_once_the_payload_runs)
 	}
 }
 
+/* "Name:   12 kB" of /proc/PID/status. */
+static size_t status_bytes(pid_t pid, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *at;
+	char path[64];
+	size_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	assert_int_equal(fd_read_file(path, 1 << 16, &text, &n), 0);
+	at = strstr(text, name);
+	assert_non_null(at);
+	return strtoul(at + strlen(name), NULL, 10) * 1024;
+}
+
+/* A kernel may seal what it maps for a C library (CONFIG_MSEAL_SYSTEM_MAPPINGS): all of it stays then. */
+static bool seals_its_mappings(void)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *vdso;
+	size_t n;
+
+	assert_int_equal(fd_read_file("/proc/self/smaps", 1 << 20, &text, &n), 0);
+	vdso = strstr(text, "[vdso]");
+	vdso = vdso ? strstr(vdso, "VmFlags:") : NULL;
+	return vdso && memmem(vdso, strcspn(vdso, "\n"), " sl", 3);
+}
+
+/* Both stand on their variables: the stack that the kernel made, and page tables for what lies around it, take more than all that they need. */
+TEST(warden_keeps_one_page_table_of_each_level_once_the_payload_runs)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (geteuid() != 0 || seals_its_mappings())
+		skip();
+	FOR_EACH_USER(user)
+	{
+		struct launch b = box_start(&(struct setup){ .as_user = user, .script = "exec sleep $MARK" });
+		pid_t pids[2];
+
+		pids[0] = parent_of(wait_for_marked());
+		pids[1] = parent_of(pids[0]);
+		for (int i = 0; i < 2; i++) {
+			uint64_t end = clock_deadline(5000);
+
+			while (maps(pids[i], "[stack]") || maps(pids[i], "[vdso]")) {
+				assert_true(clock_mono_ms() < end);
+				(void)usleep(1000);
+			}
+			assert_true(status_bytes(pids[i], "VmPTE:") <= 3 * page);
+			assert_true(status_bytes(pids[i], "RssAnon:") <= 3 * page);
+		}
+		assert_int_equal(kill(b.creel, SIGKILL), 0);
+		check_gone_within(1000);
+		forget(&b);
+	}
+}
+
 TEST_MAIN()
