@@ -19,7 +19,8 @@ packages_verify="clang-format clang-tidy cppcheck gcovr"
 packages_bench="libhttp-parser-dev libjansson-dev util-linux bubblewrap runc crun docker.io curl nginx-light wrk"
 export packages_build packages_test packages_vm packages_arm64 packages_arm64_root packages_verify packages_bench
 
-say() { printf '== %s\n' "$*" >&2; }
+# With the minutes and seconds that the script has taken: what takes long is seen in any log.
+say() { printf '== %d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 # need PACKAGE...: installs what is missing. A machine that has everything loses no time: one dpkg-query.
