@@ -171,6 +171,47 @@ WITH_KEEPER(more_clients_than_lines_are_all_served)
 	}
 }
 
+/* Pid 1 may have as few as the configuration gives to calls: those that it is sent with one come before lines. */
+static void few_files(uint64_t files, int want_lines)
+{
+	enum { N = SERVE_LINES_MAX };
+	struct den own = { .kind = KEPT }, v[N];
+	int on_line = 0;
+
+	served_files = files;
+	den_start(&own, &(struct keeper_spec){ .idle_s = 30 });
+	served_files = 0;
+	for (int i = 0; i < N; i++) {
+		struct box_call c;
+		uint64_t id;
+
+		v[i] = own;
+		v[i].box = den_connect(&own);
+		first_call(&v[i]);
+		c = sh("exit 4");
+		for (int fd = 0; fd <= 2; fd++)
+			MUST((c.stdio[fd] = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0);
+		id = ask(&v[i], &c);
+		on_line += is_on_line(id);
+		MUST(hear_end(&v[i], id).value == 4);
+		for (int fd = 0; fd <= 2; fd++)
+			(void)close(c.stdio[fd]);
+	}
+	MUST(on_line < N && on_line >= want_lines);
+	for (int i = 0; i < N; i++) {
+		check_sh(&v[i], "echo all", 0, "all\n");
+		(void)box_close(v[i].box);
+	}
+	den_end(&own);
+}
+
+WITH_KEEPER(lines_leave_pid_1_room_for_what_a_call_brings)
+{
+	(void)d;
+	few_files(16, 0);
+	few_files(24, 4);
+}
+
 WITH_KEEPER(is_not_idle_while_lines_are_used)
 {
 	struct den own = { .kind = KEPT };
