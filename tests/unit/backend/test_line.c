@@ -300,6 +300,17 @@ static void native_raw_body(struct den *d)
 		  .body = sizeof(exit_5),
 		  .flags = SERVE_F_TELL },
 		{ .msg = SERVE_EXEC, .id = own + 1, .argc = 3, .body = sizeof(exit_5), .flags = SERVE_F_PTY },
+		/* What it leaves behind nobody could end, or find, when the line has gone; programs come from inside. */
+		{ .msg = SERVE_EXEC,
+		  .id = own + 1,
+		  .argc = 3,
+		  .body = sizeof(exit_5),
+		  .flags = SERVE_F_KEEP },
+		{ .msg = SERVE_EXEC,
+		  .id = own + 1,
+		  .argc = 3,
+		  .body = sizeof(exit_5),
+		  .flags = SERVE_F_PROGRAM },
 		{ .msg = 5, .id = own },
 		{ .msg = SERVE_SIGNAL, .id = own + 1, .signal = -1 },
 	};
