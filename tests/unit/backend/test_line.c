@@ -131,6 +131,48 @@ WITH_KEEPER(a_killed_keeper_takes_no_finished_result_of_a_line_along)
 	}
 }
 
+static pid_t child_of(pid_t pid)
+{
+	char path[64], text[32] = "";
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && close(fd) == 0);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static pid_t pid_1(const struct den *d)
+{
+	return child_of(child_of(d->keeper.pid));
+}
+
+/* Whichever of recv(2) and send(2) hears it: the kernel says it once. */
+WITH_KEEPER(what_was_never_read_is_known_also_when_more_is_asked_after_it)
+{
+	struct box_call c;
+	struct box_event ev;
+	struct err e = { 0 };
+	uint64_t unread, next;
+	pid_t one = pid_1(d);
+
+	first_call(d);
+	check_sh(d, "echo by line", 0, "by line\n");
+	MUST(kill(one, SIGSTOP) == 0);
+	c = sh("exit 5");
+	unread = ask(d, &c);
+	MUST(is_on_line(unread) && kill(one, SIGKILL) == 0);
+	wait_dead(one);
+	MUST(d->box->ops->exec(d->box, &c, &next, &e) >= 0 || box_is_unbegun(&e));
+	do
+		ev = hear(d);
+	while (ev.call != unread && ev.kind != BOX_GONE);
+	MUST(ev.kind == BOX_FAILED && box_is_unbegun(&ev.err));
+	while (hear(d).kind != BOX_GONE)
+		;
+	check_gone_within(1000);
+}
+
 WITH_KEEPER(more_clients_than_lines_are_all_served)
 {
 	enum { N = SERVE_LINES_MAX + 6 };
