@@ -276,6 +276,24 @@ WITH_KEEPER(is_not_idle_while_lines_are_used)
 	den_end(&own);
 }
 
+/* A pid 1 that somebody has stopped does not say whether a line is used; nobody is there who could use one. */
+WITH_KEEPER(is_idle_without_clients_whatever_pid_1_says)
+{
+	struct den own = { .kind = KEPT };
+	pid_t one;
+
+	(void)d;
+	den_start(&own, &(struct keeper_spec){ .idle_s = 1 });
+	one = pid_1(&own);
+	own.box = den_connect(&own);
+	first_call(&own);
+	check_sh(&own, "echo by line", 0, "by line\n");
+	MUST(kill(one, SIGSTOP) == 0);
+	(void)box_close(own.box);
+	wait_dead(own.keeper.pid);
+	den_end(&own);
+}
+
 /* ---- whoever has a line, and says what he likes ---- */
 
 struct raw {
