@@ -456,6 +456,8 @@ _Noreturn void serve(struct warden *w)
 	struct pollfd p[2 + SERVE_LINES_MAX] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
 	bool reap = true; /* the process that tried the walls */
 
+	/* Calls have our session: not that of the outside, for whose share of the processor one could ask in /proc/self/autogroup. */
+	SYS0(setsid);
 	(void)payload_start(w);
 	started_forget(w);
 	take_null(w);

@@ -147,6 +147,24 @@ static pid_t pid_1(const struct den *d)
 	return child_of(child_of(d->keeper.pid));
 }
 
+/* With its own: what a call may do to its session, and the group of the scheduler that is made with it, is nothing to who stands outside. */
+WITH_KEEPER(calls_share_a_session_with_pid_1_and_nobody_else)
+{
+	const pid_t one = pid_1(d);
+	struct box_call c;
+	struct err e = { 0 };
+	pid_t of_call = 0;
+	uint64_t id;
+
+	first_call(d);
+	c = sh("exec sleep $MARK");
+	id = ask(d, &c);
+	wait_marked(1);
+	MUST(is_on_line(id) && count_marked(&of_call) == 1);
+	MUST(getsid(one) == one && getsid(of_call) == one && getpgid(of_call) != getpgid(one));
+	MUST(d->box->ops->cancel(d->box, id, 0, &e) == 0 && hear_end(d, id).reason == BOX_CANCELLED);
+}
+
 /* Whichever of recv(2) and send(2) hears it: the kernel says it once. */
 WITH_KEEPER(what_was_never_read_is_known_also_when_more_is_asked_after_it)
 {
