@@ -22,7 +22,7 @@
 #define SERVE_BODY_MAX (8u << 20) /* in a memfd */
 #define SERVE_ARGS_MAX 65536u     /* arguments, and variables */
 #define SERVE_LIMITS_MAX 16u
-#define SERVE_CALLS_MAX 256u /* at once; -EAGAIN beyond */
+#define SERVE_CALLS_MAX 256u /* at once; EUSERS beyond */
 #define SERVE_FDS_MAX 5u
 #define SERVE_ID_MAX (UINT64_C(1) << 48)
 #define SERVE_LINE_BIT 32u  /* of an id: from here on the number of its line, 0 = who holds the sandbox */
