@@ -191,6 +191,33 @@ WITH_KEEPER(what_was_never_read_is_known_also_when_more_is_asked_after_it)
 	check_gone_within(1000);
 }
 
+/* A call is only asked for; that there may be a line is not worth a wait, nor that others wait for the keeper. */
+WITH_KEEPER(who_gets_no_line_in_time_does_without)
+{
+	enum { N = 3 };
+	struct den v[N];
+	struct box_call c;
+	uint64_t id[N], begun;
+	const pid_t one = pid_1(d);
+
+	for (int i = 0; i < N; i++) {
+		v[i] = *d;
+		v[i].box = den_connect(d);
+		first_call(&v[i]);
+	}
+	MUST(kill(one, SIGSTOP) == 0);
+	begun = clock_mono_ms();
+	c = sh("exit 4");
+	for (int i = 0; i < N; i++)
+		id[i] = ask(&v[i], &c);
+	MUST(clock_mono_ms() - begun < N * 1500);
+	MUST(kill(one, SIGCONT) == 0);
+	for (int i = 0; i < N; i++) {
+		MUST(!is_on_line(id[i]) && hear_end(&v[i], id[i]).value == 4);
+		(void)box_close(v[i].box);
+	}
+}
+
 WITH_KEEPER(more_clients_than_lines_are_all_served)
 {
 	enum { N = SERVE_LINES_MAX + 6 };
