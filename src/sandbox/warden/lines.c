@@ -79,9 +79,10 @@ static long say(struct line *l, const struct serve_event *e)
 	long r = l->deaf ? -EAGAIN : message_put(l->fd, e, sizeof(*e), -1);
 
 	used_us = now_us();
-	if (r == -EAGAIN)
-		l->deaf = true;
-	return r == -EAGAIN ? r : 0; /* its other side has gone: the poll will tell */
+	if (r >= 0 || r == -EPIPE || r == -ECONNRESET) /* its other side has gone: the poll will tell */
+		return 0;
+	l->deaf = true; /* or there is no memory to say it with */
+	return -EAGAIN;
 }
 
 long event_say(const struct serve_event *e)

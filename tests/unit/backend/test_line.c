@@ -515,6 +515,50 @@ TEST(line_that_does_not_listen_holds_up_nobody_and_loses_nothing)
 	FOR_EACH_USER(user) den_run(NATIVE, user, deaf_body);
 }
 
+#define GROUPS "/sys/fs/cgroup/memory"
+#define POOR GROUPS "/creel-test-line"
+
+static void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
+}
+
+/* In a group that has no memory left, and where nobody is killed for that, an end cannot be said: it is said later. */
+static void poor_body(struct den *d)
+{
+	struct raw l = raw_line(d, 3);
+	struct serve_request h = good_exec(l.base + 1);
+	struct pollfd p = { .fd = l.fd, .events = POLLIN };
+	struct serve_event ev;
+	char pid[16], poor[64];
+
+	(void)snprintf(pid, sizeof(pid), "%d", child_of(child_of(getpid())));
+	(void)snprintf(poor, sizeof(poor), "%s-%d", POOR, getpid());
+	MUST(mkdir(poor, 0755) == 0);
+	/* One that cannot start has no process of its own that would wait for memory. */
+	h.argc = 1000;
+	MUST(chdir(poor) == 0);
+	put_file("memory.oom_control", "1");
+	put_file("memory.limit_in_bytes", "0");
+	put_file("cgroup.procs", pid);
+	send_exec(&l, &h);
+	MUST(poll(&p, 1, 300) >= 0);
+	put_file("memory.limit_in_bytes", "-1");
+	MUST(poll(&p, 1, 5000) == 1 && recv(l.fd, &ev, sizeof(ev), 0) == sizeof(ev) && ev.id == h.id);
+	put_file(GROUPS "/cgroup.procs", pid);
+	MUST(chdir("/") == 0 && rmdir(poor) == 0);
+	(void)close(l.fd);
+}
+
+TEST(line_what_there_is_no_memory_to_say_is_said_later)
+{
+	/* Groups of version 2 always kill somebody. */
+	if (getuid() == 0 && access(GROUPS "/memory.oom_control", W_OK) == 0)
+		den_run(NATIVE, 0, poor_body);
+}
+
 /* None is hung up on while a call runs on one, or was there a moment ago; when all are, what was asked for and not read is known to be that. */
 static void retire_body(struct den *d)
 {
