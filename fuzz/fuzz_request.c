@@ -45,7 +45,7 @@ static void check_place(const struct request *r)
 	CHECK(!request_may_come(r, line + 1) || line + 1 == 0);
 	if (line && request_may_come(r, line))
 		CHECK(of_a_call && !request_may_come(r, 0) &&
-		      !(r->head.flags & (SERVE_F_PTY | SERVE_F_TELL)));
+		      (r->head.msg != SERVE_EXEC || !(r->head.flags & ~SERVE_F_LINE)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -35,6 +35,7 @@ int kept_send(struct kept *k, struct keeper_request *h, struct str body, struct 
 		k->sent++;
 		return 0;
 	}
+	k->unheard |= r == -ECONNRESET; /* said once: of what was sent before */
 	if (r == -EPIPE || r == -ECONNRESET || r == -ENOTCONN)
 		return err_set(e, ERR_UNAVAIL, "the sandbox has ended");
 	if (r != -EAGAIN && r != -ETOOMANYREFS)

@@ -34,13 +34,16 @@ void keeper_settle(struct keeper *k)
 
 /* ---- when to go ---- */
 
-/* Of the calls on lines pid 1 knows alone. When none is there, and none was for as long as we wait, it hangs up on all of them: none can come any more. */
+/*
+ * Of the calls on lines pid 1 knows alone. When none is there, and none was for as long as we wait, it hangs up on all of them: none can come any more. Without
+ * clients nobody has one, and a pid 1 that was stopped need not be waited for.
+ */
 static bool lines_are_used(struct keeper *k, uint64_t now)
 {
 	uint64_t unused_ms = 0;
 	struct err ignored;
 
-	if (!k->last_line || native_retire(k->box, k->idle_ms, &unused_ms, &ignored) == 1)
+	if (!k->last_line || !k->n_clients || native_retire(k->box, k->idle_ms, &unused_ms, &ignored) == 1)
 		return false;
 	if (unused_ms > now - k->active_ms)
 		unused_ms = now - k->active_ms;

@@ -189,6 +189,9 @@ static int send_parts(struct warm *w, struct parts *p, bool with_body, struct er
 		w->said = p->head.msg == SERVE_EXEC ? p->head.id : 0;
 		return 0;
 	}
+	/* The same that recvmsg(2) says above, and said once: what was sent last was not read. */
+	if (errno == ECONNRESET)
+		w->unheard = w->said;
 	if (errno == EAGAIN)
 		(void)err_set(e, ERR_LIMIT, "the sandbox has more requests than it can take at once");
 	else

@@ -10,8 +10,8 @@
  * Ids are the caller's, and grow: one that is not above all that came before is refused. A call's processes are told from others
  * by it for as long as the sandbox lives, whatever they do (docs/decisions/007).
  *
- * Who holds the sandbox may give others a line of their own to pid 1 (SERVE_LINE; docs/decisions/016). On it come SERVE_EXEC without a
- * terminal and without SERVE_F_TELL, SERVE_CANCEL and SERVE_SIGNAL, about calls whose ids have the line's number in their upper bits; how each ended, or
+ * Who holds the sandbox may give others a line of their own to pid 1 (SERVE_LINE; docs/decisions/016). On it come SERVE_EXEC with no flag
+ * but SERVE_F_APART, SERVE_CANCEL and SERVE_SIGNAL, about calls whose ids have the line's number in their upper bits; how each ended, or
  * that it could not start, is said there, and nothing else. Whoever says anything else is hung up on. When its other side is closed, the calls that run end.
  */
 #pragma once
@@ -22,7 +22,7 @@
 #define SERVE_BODY_MAX (8u << 20) /* in a memfd */
 #define SERVE_ARGS_MAX 65536u     /* arguments, and variables */
 #define SERVE_LIMITS_MAX 16u
-#define SERVE_CALLS_MAX 256u /* at once; -EAGAIN beyond */
+#define SERVE_CALLS_MAX 256u /* at once; EUSERS beyond */
 #define SERVE_FDS_MAX 5u
 #define SERVE_ID_MAX (UINT64_C(1) << 48)
 #define SERVE_LINE_BIT 32u  /* of an id: from here on the number of its line, 0 = who holds the sandbox */
@@ -67,6 +67,7 @@ enum serve_flag {
 		16, /* what is executed comes as a descriptor (no "#!" script); argv[0] is its name alone */
 };
 #define SERVE_F_ALL 31u
+#define SERVE_F_LINE 8u /* those that may be said on a line: SERVE_F_APART */
 
 /* Bits of `streams` beside 1 << 0, 1, 2. */
 #define SERVE_BODY_FD 8u

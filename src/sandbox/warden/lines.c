@@ -4,6 +4,8 @@
 
 #include <asm/resource.h>
 
+#define OWN_FDS 3 /* at once, beside what is there always: a terminal's two sides, rules */
+
 SPARSE(1) static struct line lines[SERVE_LINES_MAX];
 static uint32_t n_lines; /* slots up to here have been used */
 static uint64_t used_us; /* when one was used last */
@@ -27,6 +29,15 @@ static bool can_mark(const struct warden *w, uint32_t number)
 	return SYS4(prlimit64, 0, RLIMIT_LOCKS, 0, low) >= 0 && low[1] >= last && w->mark_top >= last;
 }
 
+/* Descriptors that a call brings, and those that we open on the way, have to find room however many lines there are. */
+static bool leaves_room(int fd)
+{
+	uint64_t files[2] = { 0 };
+
+	return SYS4(prlimit64, 0, RLIMIT_NOFILE, 0, files) >= 0 &&
+	       (uint64_t)fd + SERVE_FDS_MAX + OWN_FDS < files[0];
+}
+
 long line_add(const struct warden *w, uint32_t number, int fd)
 {
 	struct line *l = NULL;
@@ -37,7 +48,7 @@ long line_add(const struct warden *w, uint32_t number, int fd)
 		return -EPERM;
 	for (uint32_t i = 0; i < SERVE_LINES_MAX && !l; i++)
 		l = lines[i].number ? NULL : &lines[i];
-	if (!l)
+	if (!l || !leaves_room(fd))
 		return -EAGAIN;
 	*l = (struct line){ .number = number, .fd = fd, .highest = (uint64_t)number << SERVE_LINE_BIT };
 	if (l >= lines + n_lines)
@@ -68,9 +79,10 @@ static long say(struct line *l, const struct serve_event *e)
 	long r = l->deaf ? -EAGAIN : message_put(l->fd, e, sizeof(*e), -1);
 
 	used_us = now_us();
-	if (r == -EAGAIN)
-		l->deaf = true;
-	return r == -EAGAIN ? r : 0; /* its other side has gone: the poll will tell */
+	if (r >= 0 || r == -EPIPE || r == -ECONNRESET) /* its other side has gone: the poll will tell */
+		return 0;
+	l->deaf = true; /* or there is no memory to say it with */
+	return -EAGAIN;
 }
 
 long event_say(const struct serve_event *e)

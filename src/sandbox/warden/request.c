@@ -45,7 +45,7 @@ bool request_may_come(const struct request *r, uint32_t line)
 	if (line == 0)
 		return true;
 	return h->msg == SERVE_CANCEL || h->msg == SERVE_SIGNAL ||
-	       (h->msg == SERVE_EXEC && !(h->flags & (SERVE_F_PTY | SERVE_F_TELL)));
+	       (h->msg == SERVE_EXEC && !(h->flags & ~SERVE_F_LINE));
 }
 
 /* The byte after n strings; NULL when they are not all there. */

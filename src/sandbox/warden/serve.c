@@ -457,6 +457,8 @@ _Noreturn void serve(struct warden *w)
 	bool reap = true; /* the process that tried the walls */
 	bool forgotten = false;
 
+	/* Calls have our session: not that of the outside, for whose share of the processor one could ask in /proc/self/autogroup. */
+	SYS0(setsid);
 	(void)payload_start(w);
 	started_forget(w);
 	take_null(w);

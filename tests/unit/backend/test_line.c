@@ -131,6 +131,93 @@ WITH_KEEPER(a_killed_keeper_takes_no_finished_result_of_a_line_along)
 	}
 }
 
+static pid_t child_of(pid_t pid)
+{
+	char path[64], text[32] = "";
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && close(fd) == 0);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static pid_t pid_1(const struct den *d)
+{
+	return child_of(child_of(d->keeper.pid));
+}
+
+/* With its own: what a call may do to its session, and the group of the scheduler that is made with it, is nothing to who stands outside. */
+WITH_KEEPER(calls_share_a_session_with_pid_1_and_nobody_else)
+{
+	const pid_t one = pid_1(d);
+	struct box_call c;
+	struct err e = { 0 };
+	pid_t of_call = 0;
+	uint64_t id;
+
+	first_call(d);
+	c = sh("exec sleep $MARK");
+	id = ask(d, &c);
+	wait_marked(1);
+	MUST(is_on_line(id) && count_marked(&of_call) == 1);
+	MUST(getsid(one) == one && getsid(of_call) == one && getpgid(of_call) != getpgid(one));
+	MUST(d->box->ops->cancel(d->box, id, 0, &e) == 0 && hear_end(d, id).reason == BOX_CANCELLED);
+}
+
+/* Whichever of recv(2) and send(2) hears it: the kernel says it once. */
+WITH_KEEPER(what_was_never_read_is_known_also_when_more_is_asked_after_it)
+{
+	struct box_call c;
+	struct box_event ev;
+	struct err e = { 0 };
+	uint64_t unread, next;
+	pid_t one = pid_1(d);
+
+	first_call(d);
+	check_sh(d, "echo by line", 0, "by line\n");
+	MUST(kill(one, SIGSTOP) == 0);
+	c = sh("exit 5");
+	unread = ask(d, &c);
+	MUST(is_on_line(unread) && kill(one, SIGKILL) == 0);
+	wait_dead(one);
+	MUST(d->box->ops->exec(d->box, &c, &next, &e) >= 0 || box_is_unbegun(&e));
+	do
+		ev = hear(d);
+	while (ev.call != unread && ev.kind != BOX_GONE);
+	MUST(ev.kind == BOX_FAILED && box_is_unbegun(&ev.err));
+	while (hear(d).kind != BOX_GONE)
+		;
+	check_gone_within(1000);
+}
+
+/* A call is only asked for; that there may be a line is not worth a wait, nor that others wait for the keeper. */
+WITH_KEEPER(who_gets_no_line_in_time_does_without)
+{
+	enum { N = 3 };
+	struct den v[N];
+	struct box_call c;
+	uint64_t id[N], begun;
+	const pid_t one = pid_1(d);
+
+	for (int i = 0; i < N; i++) {
+		v[i] = *d;
+		v[i].box = den_connect(d);
+		first_call(&v[i]);
+	}
+	MUST(kill(one, SIGSTOP) == 0);
+	begun = clock_mono_ms();
+	c = sh("exit 4");
+	for (int i = 0; i < N; i++)
+		id[i] = ask(&v[i], &c);
+	MUST(clock_mono_ms() - begun < N * 1500);
+	MUST(kill(one, SIGCONT) == 0);
+	for (int i = 0; i < N; i++) {
+		MUST(!is_on_line(id[i]) && hear_end(&v[i], id[i]).value == 4);
+		(void)box_close(v[i].box);
+	}
+}
+
 WITH_KEEPER(more_clients_than_lines_are_all_served)
 {
 	enum { N = SERVE_LINES_MAX + 6 };
@@ -171,6 +258,47 @@ WITH_KEEPER(more_clients_than_lines_are_all_served)
 	}
 }
 
+/* Pid 1 may have as few as the configuration gives to calls: those that it is sent with one come before lines. */
+static void few_files(uint64_t files, int want_lines)
+{
+	enum { N = SERVE_LINES_MAX };
+	struct den own = { .kind = KEPT }, v[N];
+	int on_line = 0;
+
+	served_files = files;
+	den_start(&own, &(struct keeper_spec){ .idle_s = 30 });
+	served_files = 0;
+	for (int i = 0; i < N; i++) {
+		struct box_call c;
+		uint64_t id;
+
+		v[i] = own;
+		v[i].box = den_connect(&own);
+		first_call(&v[i]);
+		c = sh("exit 4");
+		for (int fd = 0; fd <= 2; fd++)
+			MUST((c.stdio[fd] = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0);
+		id = ask(&v[i], &c);
+		on_line += is_on_line(id);
+		MUST(hear_end(&v[i], id).value == 4);
+		for (int fd = 0; fd <= 2; fd++)
+			(void)close(c.stdio[fd]);
+	}
+	MUST(on_line < N && on_line >= want_lines);
+	for (int i = 0; i < N; i++) {
+		check_sh(&v[i], "echo all", 0, "all\n");
+		(void)box_close(v[i].box);
+	}
+	den_end(&own);
+}
+
+WITH_KEEPER(lines_leave_pid_1_room_for_what_a_call_brings)
+{
+	(void)d;
+	few_files(16, 0);
+	few_files(24, 4);
+}
+
 WITH_KEEPER(is_not_idle_while_lines_are_used)
 {
 	struct den own = { .kind = KEPT };
@@ -190,6 +318,24 @@ WITH_KEEPER(is_not_idle_while_lines_are_used)
 	MUST(is_on_line(id) && hear_end(&own, id).value == 7);
 	MUST(hear(&own).kind == BOX_GONE);
 	(void)box_close(own.box);
+	den_end(&own);
+}
+
+/* A pid 1 that somebody has stopped does not say whether a line is used; nobody is there who could use one. */
+WITH_KEEPER(is_idle_without_clients_whatever_pid_1_says)
+{
+	struct den own = { .kind = KEPT };
+	pid_t one;
+
+	(void)d;
+	den_start(&own, &(struct keeper_spec){ .idle_s = 1 });
+	one = pid_1(&own);
+	own.box = den_connect(&own);
+	first_call(&own);
+	check_sh(&own, "echo by line", 0, "by line\n");
+	MUST(kill(one, SIGSTOP) == 0);
+	(void)box_close(own.box);
+	wait_dead(own.keeper.pid);
 	den_end(&own);
 }
 
@@ -259,6 +405,17 @@ static void native_raw_body(struct den *d)
 		  .body = sizeof(exit_5),
 		  .flags = SERVE_F_TELL },
 		{ .msg = SERVE_EXEC, .id = own + 1, .argc = 3, .body = sizeof(exit_5), .flags = SERVE_F_PTY },
+		/* What it leaves behind nobody could end, or find, when the line has gone; programs come from inside. */
+		{ .msg = SERVE_EXEC,
+		  .id = own + 1,
+		  .argc = 3,
+		  .body = sizeof(exit_5),
+		  .flags = SERVE_F_KEEP },
+		{ .msg = SERVE_EXEC,
+		  .id = own + 1,
+		  .argc = 3,
+		  .body = sizeof(exit_5),
+		  .flags = SERVE_F_PROGRAM },
 		{ .msg = 5, .id = own },
 		{ .msg = SERVE_SIGNAL, .id = own + 1, .signal = -1 },
 	};
@@ -356,6 +513,50 @@ static void deaf_body(struct den *d)
 TEST(line_that_does_not_listen_holds_up_nobody_and_loses_nothing)
 {
 	FOR_EACH_USER(user) den_run(NATIVE, user, deaf_body);
+}
+
+#define GROUPS "/sys/fs/cgroup/memory"
+#define POOR GROUPS "/creel-test-line"
+
+static void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
+}
+
+/* In a group that has no memory left, and where nobody is killed for that, an end cannot be said: it is said later. */
+static void poor_body(struct den *d)
+{
+	struct raw l = raw_line(d, 3);
+	struct serve_request h = good_exec(l.base + 1);
+	struct pollfd p = { .fd = l.fd, .events = POLLIN };
+	struct serve_event ev;
+	char pid[16], poor[64];
+
+	(void)snprintf(pid, sizeof(pid), "%d", child_of(child_of(getpid())));
+	(void)snprintf(poor, sizeof(poor), "%s-%d", POOR, getpid());
+	MUST(mkdir(poor, 0755) == 0);
+	/* One that cannot start has no process of its own that would wait for memory. */
+	h.argc = 1000;
+	MUST(chdir(poor) == 0);
+	put_file("memory.oom_control", "1");
+	put_file("memory.limit_in_bytes", "0");
+	put_file("cgroup.procs", pid);
+	send_exec(&l, &h);
+	MUST(poll(&p, 1, 300) >= 0);
+	put_file("memory.limit_in_bytes", "-1");
+	MUST(poll(&p, 1, 5000) == 1 && recv(l.fd, &ev, sizeof(ev), 0) == sizeof(ev) && ev.id == h.id);
+	put_file(GROUPS "/cgroup.procs", pid);
+	MUST(chdir("/") == 0 && rmdir(poor) == 0);
+	(void)close(l.fd);
+}
+
+TEST(line_what_there_is_no_memory_to_say_is_said_later)
+{
+	/* Groups of version 2 always kill somebody. */
+	if (getuid() == 0 && access(GROUPS "/memory.oom_control", W_OK) == 0)
+		den_run(NATIVE, 0, poor_body);
 }
 
 /* None is hung up on while a call runs on one, or was there a moment ago; when all are, what was asked for and not read is known to be that. */

@@ -31,6 +31,7 @@ struct served {
 };
 
 static uint16_t served_proxy; /* where a socket for a proxy listens; 0 = nowhere */
+static uint64_t served_files; /* open files; 0 = as ever */
 
 static inline void served_plan(struct buf *plan)
 {
@@ -54,6 +55,7 @@ static inline void served_plan(struct buf *plan)
 	p.serve = true;
 	p.proxy_port = served_proxy;
 	p.pids = 400;
+	p.open_files = served_files ? served_files : p.open_files;
 	buf_init(plan, PLAN_MAX_BYTES);
 	if (plan_build(&p, plan, &e) < 0) {
 		(void)fprintf(stderr, "plan: %s\n", e.msg);

@@ -262,7 +262,7 @@ WITH_SERVED(too_many_calls_are_refused)
 	for (; refused < 3; refused++) {
 		struct serve_event ev = hear_next(s);
 
-		MUST(ev.msg == SERVE_REPLY && ev.err == EAGAIN && ev.id > SERVE_CALLS_MAX);
+		MUST(ev.msg == SERVE_REPLY && ev.err == EUSERS && ev.id > SERVE_CALLS_MAX);
 	}
 	MUST(warm_cancel(&s->warm, first, 0, &e) == 0);
 	MUST(hear_exit(s, first).reason == SERVE_CANCELLED);
