@@ -456,9 +456,11 @@ _Noreturn void serve(struct warden *w)
 	struct pollfd p[2 + SERVE_LINES_MAX] = { { .events = POLLIN }, { .fd = WARDEN_FD_CONTROL } };
 	bool reap = true; /* the process that tried the walls */
 	bool forgotten = false;
-
 	/* Calls have our session: not that of the outside, for whose share of the processor one could ask in /proc/self/autogroup. */
-	SYS0(setsid);
+	long r = SYS0(setsid);
+
+	if (r < 0)
+		fail(w, 0, r, "make a session for calls");
 	(void)payload_start(w);
 	started_forget(w);
 	take_null(w);
@@ -470,7 +472,6 @@ _Noreturn void serve(struct warden *w)
 		const struct __kernel_timespec *patience = begun.c ? &tick : calls_patience(&t);
 		bool idle = !forgotten && !patience;
 		unsigned n_lines = lines_poll(p + 2);
-		long r;
 
 		reap = false;
 		p[1].events = reply_n || !ends_said ? POLLOUT : POLLIN;
