@@ -192,10 +192,10 @@ static int send_parts(struct warm *w, struct parts *p, bool with_body, struct er
 	/* The same that recvmsg(2) says above, and said once: what was sent last was not read. */
 	if (errno == ECONNRESET)
 		w->unheard = w->said;
-	if (errno == EAGAIN)
-		(void)err_set(e, ERR_LIMIT, "the sandbox has more requests than it can take at once");
-	else
+	/* The second: too many descriptors of this user are under way, which those who take them change. */
+	if (errno != EAGAIN && errno != ETOOMANYREFS)
 		return err_sys(e, errno, "ask the sandbox");
+	(void)err_set(e, ERR_LIMIT, "the sandbox has more requests than it can take at once");
 	return -EAGAIN;
 }
 

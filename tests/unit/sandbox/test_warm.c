@@ -269,6 +269,48 @@ WITH_SERVED(too_many_calls_are_refused)
 	check_run(s, "echo one more", 0, "one more\n");
 }
 
+/* More of them are under way than this user may have: to be asked again when somebody has taken some, as when the socket is full. Root may have more. */
+WITH_SERVED(descriptors_under_way_are_waited_for)
+{
+	enum { MANY = 40 };
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int) * MANY)];
+	} c = { .h = { .cmsg_level = SOL_SOCKET,
+		       .cmsg_type = SCM_RIGHTS,
+		       .cmsg_len = CMSG_LEN(sizeof(int) * MANY) } };
+	struct iovec iov = { .iov_base = (char[]){ 0 }, .iov_len = 1 };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)
+	};
+	struct warm_call call = shell_call("exit 0");
+	struct rlimit before, few;
+	struct err e = { 0 };
+	uint64_t id;
+	int pair[2], fds[MANY];
+
+	if (geteuid() == 0)
+		return;
+	MUST(getrlimit(RLIMIT_NOFILE, &before) == 0 &&
+	     socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
+	for (int i = 0; i < MANY; i++)
+		fds[i] = pair[0];
+	memcpy(CMSG_DATA(&c.h), fds, sizeof(fds));
+	few = before;
+	few.rlim_cur = MANY;
+	MUST(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	MUST(sendmsg(pair[0], &m, 0) == 1);
+	while (sendmsg(pair[0], &m, MSG_DONTWAIT) == 1)
+		;
+	MUST(errno == ETOOMANYREFS);
+	call.stdio[1] = pair[0];
+	MUST(warm_call(&s->warm, &call, &id, &e) == -EAGAIN && e.kind == ERR_LIMIT);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+	MUST(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	check_run(s, "echo again", 0, "again\n");
+}
+
 #define DAEMONS "(setsid setsid sleep $MARK </dev/null >/dev/null 2>&1 &) ; (sleep $MARK &) ; "
 
 static void set_mark(const char *tail)
