@@ -139,6 +139,18 @@ static inline void den_end(struct den *d)
 	}
 }
 
+/* Whether the other side hangs up; what it says before is read and forgotten. */
+static inline bool is_hung_up(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char bytes[512];
+	ssize_t n = 1;
+
+	while (n > 0 && poll(&p, 1, 10000) == 1)
+		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
 /* ---- a test ---- */
 
 static inline int count_open_fds(void)

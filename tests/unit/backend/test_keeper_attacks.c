@@ -31,18 +31,6 @@ static int raw_connect(const struct den *d)
 	return fd;
 }
 
-/* Whether the keeper hangs up; what it says before is read and forgotten. */
-static bool is_hung_up(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char bytes[512];
-	ssize_t n = 1;
-
-	while (n > 0 && poll(&p, 1, 10000) == 1)
-		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-	return n == 0 || (n < 0 && errno == ECONNRESET);
-}
-
 static void send_bytes(int fd, const void *bytes, size_t n)
 {
 	MUST(send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n);

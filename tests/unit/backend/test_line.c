@@ -356,17 +356,6 @@ static struct raw raw_line(struct den *d, uint32_t number)
 	return r;
 }
 
-static bool is_hung_up(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char bytes[512];
-	ssize_t n = 1;
-
-	while (n > 0 && poll(&p, 1, 10000) == 1)
-		n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-	return n == 0 || (n < 0 && errno == ECONNRESET);
-}
-
 static const char exit_5[] = "sh\0-c\0exit 5\0/tmp\0/usr/bin:/bin"; /* its last NUL is the array's own */
 
 static struct serve_request good_exec(uint64_t id)
