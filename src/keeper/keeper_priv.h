@@ -165,7 +165,7 @@ void logs_done(struct keeper *k);
 
 /*
  * What the box was asked about itself, and answered or not. To ask takes two changes of processes, and where hundreds come at once to a busy machine
- * each would wait for all before it: those of one round of the loop share an answer, unless a call has begun or ended since.
+ * each would wait for all before it: those of one round of the loop share an answer, unless a call has begun or ended since, or there was a line.
  */
 struct stat_seen {
 	uint64_t round; /* 0 = none */

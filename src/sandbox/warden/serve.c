@@ -437,17 +437,19 @@ static void take_null(struct warden *w)
 	SYS1(close, fd);
 }
 
-/* Who holds the sandbox comes first: it may say who may ask at all. */
+/* Who holds the sandbox comes last: what is asked of it about calls comes after the calls that its clients have asked for before, on their lines. */
 static void take_requests(struct warden *w, const struct pollfd *p, unsigned n_lines)
 {
 	struct line *l;
 	unsigned at = 0;
 
-	if (p[0].revents & POLLIN)
-		take_request(w);
 	while ((l = lines_next(p + 1, n_lines, &at))) {
 		begun_settle(w);
 		take_from_line(w, l);
+	}
+	if (p[0].revents & POLLIN) {
+		begun_settle(w);
+		take_request(w);
 	}
 }
 
