@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000u
-#define LINE_MS 1000u /* for a line */
 #define CONNECT_S 5
 #define STOP_MS 15000u
 
@@ -44,17 +43,13 @@ static void open_line(struct kept *k)
 {
 	struct keeper_request h = { .msg = KEEPER_LINE };
 	_cleanup_reply_ struct kept_reply m = KEPT_REPLY_NONE;
-	const uint64_t answer_ms = k->answer_ms;
 	uint32_t number;
 	struct str workdir;
 	struct err ignored;
-	int r;
 
 	k->line_asked = true;
-	k->answer_ms = answer_ms < LINE_MS ? answer_ms : LINE_MS;
-	r = kept_ask(k, &h, STR(""), &(struct message_fds){ .n = 0 }, 0, &m, &ignored);
-	k->answer_ms = answer_ms;
-	if (r < 0 || m.fd < 0 || keeper_event_line(m.body, &number, &workdir) < 0 ||
+	if (kept_ask(k, &h, STR(""), &(struct message_fds){ .n = 0 }, 0, &m, &ignored) < 0 || m.fd < 0 ||
+	    keeper_event_line(m.body, &number, &workdir) < 0 ||
 	    line_open(TAKE_FD(m.fd), number, workdir, &k->line, &ignored) < 0)
 		return;
 	if (events_watch(&k->later, line_fd(k->line)) < 0)

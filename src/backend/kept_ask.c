@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#define LINE_MS 1000u
+
 void kept_reply_done(struct kept_reply *r)
 {
 	message_unmap(&r->mapped);
@@ -305,10 +307,16 @@ int kept_hear_any(struct kept *k, bool wait, struct box_event *ret, struct err *
 
 /* ---- asking ---- */
 
+/* A line is worth less: there is another way. */
+static uint64_t patience(const struct kept *k, const struct keeper_request *h)
+{
+	return h->msg == KEEPER_LINE && k->answer_ms > LINE_MS ? LINE_MS : k->answer_ms;
+}
+
 int kept_ask(struct kept *k, struct keeper_request *h, struct str body, struct message_fds *fds,
 	     uint64_t wait_ms, struct kept_reply *ret, struct err *e)
 {
-	uint64_t end = clock_deadline(k->answer_ms + wait_ms), sent;
+	uint64_t end = clock_deadline(patience(k, h) + wait_ms), sent;
 	/* Of the others a call may have asked before. */
 	const bool begins = h->msg == KEEPER_JOB_START || h->msg == KEEPER_FILES;
 	bool asked;

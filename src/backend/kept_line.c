@@ -4,11 +4,10 @@
 #include "base/fd.h"
 
 #define CALLS_MAX 16u /* at once; the others go through the keeper */
-#define NAME_MAX_ 128u
 
 struct asked_call {
 	uint64_t id; /* 0 = free */
-	char program[NAME_MAX_], cwd[NAME_MAX_];
+	char program[NATIVE_NAME_MAX], cwd[NATIVE_NAME_MAX];
 };
 
 struct line {
@@ -79,22 +78,11 @@ static struct asked_call *find(struct line *l, uint64_t id)
 	return NULL;
 }
 
-static void note(char out[static NAME_MAX_], struct str s)
-{
-	const size_t n = s.n < NAME_MAX_ ? s.n : NAME_MAX_ - 1;
-
-	if (n)
-		memcpy(out, s.p, n);
-	out[n] = '\0';
-}
-
-/* Nobody has what was sent. */
 static int unless_gone(struct line *l, int r, struct err *e)
 {
-	if (r >= 0 || (e->sys_errno != EPIPE && e->sys_errno != ECONNRESET))
-		return r;
-	l->gone = true;
-	return box_unbegun(e);
+	r = native_unless_gone(r, e);
+	l->gone |= r < 0 && box_is_unbegun(e);
+	return r;
 }
 
 int line_exec(struct line *l, const struct box_call *call, uint64_t *ret_id, struct err *e)
@@ -107,8 +95,8 @@ int line_exec(struct line *l, const struct box_call *call, uint64_t *ret_id, str
 	if (r < 0)
 		return unless_gone(l, r, e);
 	slot->id = *ret_id;
-	note(slot->program, call->argv.v[0]);
-	note(slot->cwd, w.cwd);
+	native_name(slot->program, call->argv.v[0]);
+	native_name(slot->cwd, w.cwd);
 	l->n++;
 	return 0;
 }

@@ -32,7 +32,7 @@ struct native {
 	struct str begun;   /* the plan, behind that, until the walls stand; empty = they do */
 	struct asked asked;
 	struct {
-		char program[128], cwd[128];
+		char program[NATIVE_NAME_MAX], cwd[NATIVE_NAME_MAX];
 	} names[ASKED_MAX]; /* of the calls in `asked`: what to name when one could not start */
 	uint32_t last_question;
 	bool gone;
@@ -88,21 +88,6 @@ static struct native *native_of(const struct box *b)
 
 /* ---- calls ---- */
 
-static void note(char out[static 128], struct str s)
-{
-	const size_t n = s.n < 127 ? s.n : 127;
-
-	if (n)
-		memcpy(out, s.p, n);
-	out[n] = '\0';
-}
-
-/* Nobody has what was sent. */
-static int unless_gone(int r, struct err *e)
-{
-	return r < 0 && (e->sys_errno == EPIPE || e->sys_errno == ECONNRESET) ? box_unbegun(e) : r;
-}
-
 static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret_id, struct err *e)
 {
 	struct native *n = native_of(b);
@@ -118,10 +103,10 @@ static int native_exec(struct box *b, const struct box_call *call, uint64_t *ret
 	}
 	r = warm_call(&n->warm, &w, ret_id, e);
 	if (r < 0)
-		return unless_gone(r, e);
+		return native_unless_gone(r, e);
 	at = asked_add(&n->asked, *ret_id);
-	note(n->names[at].program, call->argv.v[0]);
-	note(n->names[at].cwd, w.cwd);
+	native_name(n->names[at].program, call->argv.v[0]);
+	native_name(n->names[at].cwd, w.cwd);
 	return 0;
 }
 
@@ -282,7 +267,7 @@ int native_clerk(struct box *b, int *ret_socket, uint64_t *ret_id, struct err *e
 		n->clerk_fd = n->own_clerk_fd;
 	}
 	if (r >= 0)
-		r = unless_gone(
+		r = native_unless_gone(
 			clerk_start(&n->warm, n->clerk_fd, n->workdir, CLERK_UMASK, ret_socket, ret_id, e),
 			e);
 	if (r >= 0)

@@ -39,6 +39,20 @@ struct warm_call native_call(const struct box_call *c, struct str workdir,
 	return w;
 }
 
+void native_name(char out[static NATIVE_NAME_MAX], struct str s)
+{
+	const size_t n = s.n < NATIVE_NAME_MAX ? s.n : NATIVE_NAME_MAX - 1;
+
+	if (n)
+		memcpy(out, s.p, n);
+	out[n] = '\0';
+}
+
+int native_unless_gone(int r, struct err *e)
+{
+	return r < 0 && (e->sys_errno == EPIPE || e->sys_errno == ECONNRESET) ? box_unbegun(e) : r;
+}
+
 /* ---- how it ended ---- */
 
 void native_end(const struct serve_event *ev, struct box_end *ret)

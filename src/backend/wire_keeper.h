@@ -67,8 +67,7 @@ struct keeper_request {
 	uint64_t deadline_ms, grace_ms, open_files, file_bytes;
 	uint32_t job, stream;
 	uint64_t at, size, wait_ms; /* wait_ms: of a poll; of ADOPT when it was started */
-	uint64_t
-		owner; /* about jobs: whose it is, or for whom it has to be there; 0 only with KEEPER_F_ANY */
+	uint64_t owner; /* about jobs: whose it is, or for whom it has to be there; 0 only with KEEPER_F_ANY */
 };
 
 struct keeper_end {

@@ -169,8 +169,10 @@ static void take_line(struct asking *a)
 	struct err e = { 0 };
 	int socket = FD_NONE, r = 0;
 
-	if (k->last_line == SERVE_LINE_LAST || workdir.n > sizeof(body) - sizeof(h))
+	if (k->last_line == SERVE_LINE_LAST)
 		r = err_set(&e, ERR_LIMIT, "this sandbox has had as many lines as it may");
+	else if (workdir.n > sizeof(body) - sizeof(h))
+		r = err_set(&e, ERR_LIMIT, "the sandbox's working directory is too long to be told");
 	if (r >= 0) {
 		k->last_line++;
 		r = native_line(k->box, h.number, &socket, &e);

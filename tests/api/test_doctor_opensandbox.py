@@ -13,7 +13,7 @@ import time
 import pytest
 
 from guard_lab import BUILD, CREEL
-from tls_lab import Cert
+from tls_lab import Cert, network_elsewhere
 
 KEY = "k-4f9c1e7b-Secret"
 SURVEY = BUILD / "src/server/survey/creel-survey"
@@ -594,17 +594,8 @@ def test_s4_50_a_key_that_was_said_on_the_command_line_is_not_repeated(serve, do
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """A network of its own with an address that is not loopback: nothing of this machine's own is touched."""
-    if os.getuid() != 0 and not os.environ.get("CREEL_MUST_WORK"):
-        pytest.skip("a network namespace with an address takes root")
-    name = f"creel-osb-{os.getpid()}"
-    subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
-    try:
-        for words in (["link", "set", "lo", "up"], ["addr", "add", "10.9.8.7/32", "dev", "lo"]):
-            subprocess.run(["ip", "-n", name, *words], check=True, timeout=60)
+    with network_elsewhere("osb") as name:
         yield name
-    finally:
-        subprocess.run(["ip", "netns", "del", name], check=True, timeout=60)
 
 
 FAKE = """

@@ -16,7 +16,7 @@ import pytest
 
 from guard_lab import BUILD, CODER, wait_for
 from services_lab import Services, alive
-from tls_lab import Cert, openssl
+from tls_lab import Cert, network_elsewhere, openssl
 
 
 class Secure(Services):
@@ -453,17 +453,8 @@ def test_s4_46_s4_47_beyond_loopback_tls_alone_is_not_enough(secure, more, said)
 
 @pytest.fixture
 def elsewhere():
-    """A network of its own with an address that is not loopback: nothing of this machine's own is touched."""
-    if os.getuid() != 0 and not os.environ.get("CREEL_MUST_WORK"):
-        pytest.skip("a network namespace with an address takes root")
-    name = f"creel-tls-{os.getpid()}"
-    subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
-    try:
-        for words in (["link", "set", "lo", "up"], ["addr", "add", "10.9.8.7/32", "dev", "lo"]):
-            subprocess.run(["ip", "-n", name, *words], check=True, timeout=60)
+    with network_elsewhere("tls") as name:
         yield name
-    finally:
-        subprocess.run(["ip", "netns", "del", name], check=True, timeout=60)
 
 
 def test_beyond_loopback_it_serves_with_tls_and_in_a_sandbox(elsewhere):

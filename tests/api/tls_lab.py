@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Certificates as openssl makes them, and clients that trust exactly one."""
+import contextlib
+import os
 import ssl
 import subprocess
+
+import pytest
 
 from guard_lab import Wire
 
@@ -58,3 +62,18 @@ class Cert:
 
     def serial(self):
         return openssl("x509", "-in", self.cert, "-noout", "-serial").strip()
+
+
+@contextlib.contextmanager
+def network_elsewhere(kind):
+    """A network of its own with an address that is not loopback: nothing of this machine's own is touched."""
+    if os.getuid() != 0 and not os.environ.get("CREEL_MUST_WORK"):
+        pytest.skip("a network namespace with an address takes root")
+    name = f"creel-{kind}-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
+    try:
+        for words in (["link", "set", "lo", "up"], ["addr", "add", "10.9.8.7/32", "dev", "lo"]):
+            subprocess.run(["ip", "-n", name, *words], check=True, timeout=60)
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=True, timeout=60)

@@ -113,6 +113,7 @@ static uint64_t forget(struct warden *w)
 	if (!is_begun(w))
 		return now_ms() + FORGET_MS;
 	SYS1(close, w->life[1]);
+	w->life[1] = -EBADF;
 	plan_forget(w);
 	idmap_forget();
 	helper_forget();
